@@ -128,6 +128,18 @@ class Result(ABC):
             return f"<pre>{escape(str(self))}</pre>"
 
 
+class Page(str):
+    """A page as HTML text; a notebook shows it in a frame of its own, in which its scripts run."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self)}" sandbox="allow-scripts" title="evenhand" '
+            'style="width: 100%; height: 45rem; border: 0"></iframe>'
+        )
+
+
 def finite(part: Any) -> Any:
     """JSON values: the same with None for numbers that are undefined."""
     if isinstance(part, Mapping):

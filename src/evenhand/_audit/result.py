@@ -22,7 +22,7 @@ from evenhand._data.evidence import part_of
 from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_names
-from evenhand._result import Columns, Result
+from evenhand._result import Columns, Page, Result
 from evenhand._words import did_you_mean, visible
 from evenhand._writing import written
 from evenhand.criteria.evaluation import named
@@ -227,6 +227,46 @@ class Audit(AuditParts, Result):
             confidence=self.confidence,
             kind=self.kind,
         )
+
+    def explore(self, path: str | Path | None = None) -> Page:
+        """A page on which the groups are combined and compared, and a threshold is moved.
+
+        A notebook shows it in place. The page holds counts and no rows, and works without a server;
+        below them is the report. `evenhand app` shows the same of a file.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+
+        Returns
+        -------
+        str
+            HTML.
+
+        Raises
+        ------
+        InputError
+            If it is about a ranking, or there are more than 2,000 groups.
+
+        Examples
+        --------
+        >>> import evenhand
+        >>> truth, predicted = [1, 0, 1, 0] * 25, [1, 0, 1, 1] * 25
+        >>> found = evenhand.audit(truth, predicted, sensitive_features=["F", "F", "M", "M"] * 25)
+        >>> "Explore the groups" in found.explore()
+        True
+
+        """
+        from evenhand._audit.explore import MOST_GROUPS, counts_document
+
+        counts = counts_document(self.evidence)
+        if counts is None:
+            raise InputError(
+                f"A page explores the counts of up to {MOST_GROUPS:,} groups, and no rankings; "
+                "to_html writes the report."
+            )
+        return Page(written(report.explored(self.document(), counts), path))
 
     def document(
         self, *, standard: str | None = None, stated: Mapping[str, Any] | None = None

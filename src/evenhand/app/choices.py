@@ -11,6 +11,7 @@ from typing import Any
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.examination import Progress
 from evenhand._data.data import Data
+from evenhand._data.evidence import check_several
 from evenhand._data.roles import ROLES
 from evenhand._files.files import kind_of
 from evenhand.app.tables import Opened
@@ -32,6 +33,30 @@ class Choices:
     def key(self) -> str:
         """The same for the same counts."""
         return json.dumps(self.reading, sort_keys=True, default=str)
+
+    @property
+    def whole_key(self) -> str:
+        """The same for the same audit."""
+        return f"{self.key} {sorted(self.auditing.items())}"
+
+    @property
+    def but_for_threshold(self) -> dict[str, Any]:
+        """How the columns are read, wherever the score is cut."""
+        return {role: value for role, value in self.reading.items() if role != "threshold"}
+
+    def among(self, known: Mapping[str, Any], evidence: Evidence) -> Evidence | None:
+        """What was counted by more columns, by those chosen here alone; None if it was not."""
+        if evidence.decided_at != self.reading.get("threshold", evidence.decided_at):
+            return None
+        ours = self.but_for_threshold
+        theirs, wanted = known["sensitive_features"], ours["sensitive_features"]
+        others = {**known, "sensitive_features": wanted}
+        settled = {"bins", "missing"} & {*known, *ours}  # of which notes tell
+        if settled or others != ours or not {*wanted} < {*theirs}:
+            return None
+        found = evidence.by_columns(tuple(theirs.index(name) for name in wanted))
+        check_several(found.groups)
+        return found
 
     @property
     def title(self) -> str:

@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from evenhand._audit import Audit, Evidence
+from evenhand._audit.explore import counts_document
 from evenhand._errors import InputError
 from evenhand.app.choices import Choices
 from evenhand.app.tables import Opened
@@ -85,7 +86,7 @@ class Work:
     def __init__(self, path: Path, name: str, folder: Path) -> None:
         self.path, self.name, self.folder = path, name, folder
         self.opened: Opened | None = None
-        self.counts: OrderedDict[str, Evidence] = OrderedDict()
+        self.evidence: OrderedDict[str, tuple[dict[str, Any], Evidence]] = OrderedDict()
         self.audits: OrderedDict[str, Audit] = OrderedDict()
         self.doing = ""
         self.share: float | None = None
@@ -103,16 +104,43 @@ class Work:
             raise InputError(f"{self.name} is still being read.")
         return self.opened
 
+    def counted(self, choices: Choices) -> Evidence:
+        """What the choices are about, counted once."""
+        with self.turn("Counting", stop=False):
+            return self._counted(choices)
+
+    def counts(self, choices: Choices) -> dict[str, Any] | None:
+        """What a page explores; another threshold needs no row, if the scores were ordered."""
+        if choices.key not in self.evidence:
+            for known, evidence in reversed(self.evidence.values()):
+                if known == choices.but_for_threshold:
+                    found = counts_document(evidence, choices.reading.get("threshold"))
+                    if found is not None:
+                        return found
+        return counts_document(self.counted(choices))
+
+    def known(self, choices: Choices) -> Audit | None:
+        """The audit of these choices, if it was made."""
+        return self.audits.get(choices.whole_key)
+
     def audit(self, choices: Choices) -> Audit:
         """The audit of these choices; counts are made once."""
-        key = f"{choices.key} {sorted(choices.auditing.items())}"
-        return _remembered(self.audits, key, lambda: self._audit(choices))
+        with self.turn("Auditing", stop=False) as told:
+            return _remembered(
+                self.audits,
+                choices.whole_key,
+                lambda: choices.audit(self._counted(choices), told),
+            )
 
-    def _audit(self, choices: Choices) -> Audit:
-        with self.turn("Counting") as told:
-            evidence = _remembered(self.counts, choices.key, choices.count)
-            self.doing = "Auditing"
-            return choices.audit(evidence, told)
+    def _counted(self, choices: Choices) -> Evidence:
+        def count() -> tuple[dict[str, Any], Evidence]:
+            for known, evidence in reversed(self.evidence.values()):
+                found = choices.among(known, evidence)
+                if found is not None:
+                    return choices.but_for_threshold, found
+            return choices.but_for_threshold, choices.count()
+
+        return _remembered(self.evidence, choices.key, count)[1]
 
     @contextmanager
     def turn(self, doing: str, *, stop: bool = True) -> Iterator[Callable[[int, int], None]]:

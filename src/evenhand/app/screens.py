@@ -13,10 +13,11 @@ from evenhand._errors import InputError
 from evenhand.app.desk import Work
 from evenhand.app.questions import Interview
 from evenhand.report import report_of
-from evenhand.report.rendering import environment, filled
+from evenhand.report.rendering import data, environment, filled
 from evenhand.standards.profiles import STANDARDS
 
 STATIC = {"app.css": "text/css", "app.js": "text/javascript", "page.js": "text/javascript"}
+STATIC |= {"explore.js": "text/javascript"}
 WIDEST = 60  # columns of a table whose heads a phone shows beside the values
 
 
@@ -26,9 +27,14 @@ def home(files: Sequence[tuple[str, str]], suffixes: Sequence[str]) -> str:
 
 
 def file(
-    key: str, interview: Interview, query: str, audit: Audit | None = None, failure: str = ""
+    key: str,
+    interview: Interview,
+    query: str,
+    audit: Audit | None = None,
+    counts: Mapping[str, Any] | None = None,
+    failure: str = "",
 ) -> str:
-    """The questions about a file, and the audit if there is one."""
+    """The questions about a file, what was counted, and the audit if there is one."""
     choices = interview.choices
     return _filled(
         "file.html",
@@ -37,11 +43,17 @@ def file(
         interview=interview,
         query=query,
         report=None if audit is None else report_of(audit.document()),
+        counts=None if counts is None else data(counts),
         command=None if choices is None else choices.command("--html", "report.html"),
         python=None if choices is None else choices.python,
         standards=STANDARDS.values(),
         failure=failure,
     )
+
+
+def tests(audit: Audit) -> str:
+    """The audit by itself, with its contents."""
+    return _filled("tests.html", report=report_of(audit.document()))
 
 
 def problem(text: str) -> str:

@@ -53,6 +53,7 @@ class Pages:
             Route("/files/{key}/progress", self.progress),
             Route("/files/{key}/cancel", self.cancel, methods=["POST"]),
             Route("/files/{key}/choices", self.saved, methods=["POST"]),
+            Route("/files/{key}/tests", self.tests),
             Route("/files/{key}/{form}", self.download),
             Route("/progress", self.progress),
             Route("/cancel", self.cancel, methods=["POST"]),
@@ -108,26 +109,27 @@ class Pages:
         with work.turn("Looking at the columns"):
             interview = Interview(work.table, _lists(request))
         choices = interview.choices
-        failure, audit = "", None
+        audit, counts, failure = None, None, ""
         if choices is not None:
+            audit = work.known(choices)
             try:
-                audit = work.audit(choices)
+                counts = work.counts(choices)
             except EvenhandError as problem:
                 failure = str(problem)
-        page = screens.file(request.path_params["key"], interview, _query(request), audit, failure)
-        return HTMLResponse(page)
+        key, query = request.path_params["key"], _query(request)
+        return HTMLResponse(screens.file(key, interview, query, audit, counts, failure))
+
+    def tests(self, request: Request) -> Response:
+        """The audit alone, which takes longer than to count: the page puts it in its place."""
+        work, choices = self._chosen(request)
+        return HTMLResponse(screens.tests(work.audit(choices)))
 
     def download(self, request: Request) -> Response:
         """One of the forms in which an audit leaves the page."""
         form = request.path_params["form"]
         if form not in FORMS:
             return PlainTextResponse("There is no such file.", 404)
-        work = self._work(request)
-        with work.turn("Looking at the columns", stop=False):
-            interview = Interview(work.table, _lists(request))
-        choices = interview.choices
-        if choices is None:
-            raise InputError(" ".join(interview.missing))
+        work, choices = self._chosen(request)
         make, kind = FORMS[form]
         text = make(choices, work.audit(choices), request)
         stem = Path(work.name).name.partition(".")[0] or "audit"
@@ -155,6 +157,14 @@ class Pages:
         if self.desk.files:
             self._newest(request).stop()
         return JSONResponse({})
+
+    def _chosen(self, request: Request) -> tuple[Work, Choices]:
+        work = self._work(request)
+        with work.turn("Looking at the columns", stop=False):
+            interview = Interview(work.table, _lists(request))
+        if interview.choices is None:
+            raise InputError(" ".join(interview.missing))
+        return work, interview.choices
 
     def _work(self, request: Request) -> Work:
         key = request.path_params["key"]

@@ -69,6 +69,7 @@ class Opened:
     def __post_init__(self) -> None:
         self.database = connect(self.folder)
         self._labels: dict[str, list[Any]] = {}
+        self._shares: dict[tuple[str, ...], float | None] = {}
         try:
             self.table = self._table()
             self.columns = self._columns()
@@ -114,6 +115,17 @@ class Opened:
 
         Ties count half. Where a column says how many `rows` a line stands for, all are paired.
         """
+        key = (target, score, *map(str, labels), str(rows))
+        if key not in self._shares:
+            self._shares[key] = self._share(target, score, labels, rows)
+        share = self._shares[key]
+        if share is None:
+            return []
+        return [Direction(str(labels[0]), share), Direction(str(labels[1]), 1 - share)]
+
+    def _share(
+        self, target: str, score: str, labels: Sequence[Any], rows: str | None
+    ) -> float | None:
         s, y = _quoted(score), _quoted(target)
         n = "1" if rows is None else f"coalesce({_quoted(rows)}, 0)"
         query = (
@@ -124,9 +136,7 @@ class Opened:
             "select sum(a * (below + b / 2.0)) / nullif(sum(a) * sum(b), 0) from w"
         )
         ((share,),) = self._ask(query, labels)
-        if share is None:
-            return []
-        return [Direction(str(labels[0]), share), Direction(str(labels[1]), 1 - share)]
+        return None if share is None else float(share)
 
     def _ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         found: list[Any] = self.database.execute(query, list(values)).fetchall()

@@ -77,6 +77,15 @@ def page(document: Document) -> str:
     return render(made)
 
 
+def explored(document: Document, counts: Document) -> str:
+    """The page of an audit, on which what was counted can be explored."""
+    made = report_of(document)
+    require("jinja2", purpose="The HTML report", extra="report")
+    from evenhand.report.rendering import page as render
+
+    return render(made, counts)
+
+
 def snippet(document: Document) -> str:
     """What a notebook shows of a result: the sentence and its first tables.
 

@@ -25,11 +25,12 @@ CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be 
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
 
 
-def page(report: Report) -> str:
-    """A report as one HTML file."""
+def page(report: Report, counts: Mapping[str, Any] | None = None) -> str:
+    """A report as one HTML file; with counts, these can be explored on it."""
     return rendered(
-        "page.html",
+        "page.html" if counts is None else "explored.html",
         report=report,
+        counts=None if counts is None else data(counts),
         columns=max((_widest(section.blocks) for section in report.sections), default=0),
         document=None if report.data is None else embedded(report.data),
     )
@@ -51,6 +52,16 @@ def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
     text = json.dumps(_rounded(short), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     written = gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)
     return b64encode(written).decode("ascii")
+
+
+def data(content: Any) -> Markup:
+    r"""JSON for a script element, which nothing in it can end.
+
+    >>> data(["</script>"])
+    Markup('["\\u003c/script>"]')
+    """
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _widest(blocks: Iterable[Any]) -> int:

@@ -83,6 +83,47 @@
     begin();
   };
 
+  // Tests take longer than counts, and are put in their place when they are done.
+  const test = async (mine) => {
+    const part = one("#tests[data-href]");
+    if (!part) return;
+    one("#answer").removeAttribute("aria-busy");
+    const got = await fetch(part.dataset.href, { signal: mine.signal });
+    if (mine !== asking || !part.isConnected) return;
+    const told = new DOMParser().parseFromString(await got.text(), "text/html");
+    if (got.status === 200) {
+      part.replaceChildren(...one("main", told).childNodes);
+      const take = one("nav a[href='#take']").parentElement;
+      for (const link of told.querySelectorAll("ol > li")) take.before(link);
+      one("#questions h1")?.remove();
+      document.title = told.title;
+      controls();
+    } else {
+      const say = document.createElement("p");
+      say.className = "caution";
+      say.textContent = got.status === 409 ? "Stopped." : one(".caution", told)?.textContent ?? "";
+      part.replaceChildren(say);
+      if (got.status !== 409) one("#take")?.remove();
+    }
+    part.removeAttribute("aria-busy");
+    part.removeAttribute("data-href");
+  };
+
+  const begun = async () => {
+    if (!one("#tests[data-href]")) return;
+    asking = new AbortController();
+    const mine = asking;
+    const quiet = watch(here);
+    try {
+      await test(mine);
+    } catch (failure) {
+      if (failure.name !== "AbortError") say("The program behind this page has ended.");
+    } finally {
+      quiet();
+      if (mine === asking) asking = null;
+    }
+  };
+
   const ask = async (address) => {
     asking?.abort();
     asking = new AbortController();
@@ -98,6 +139,7 @@
       if (!one("main", page)) return say("The program behind this page has ended.");
       history.replaceState(null, "", address);
       place(page);
+      await test(mine);
     } catch (failure) {
       if (failure.name !== "AbortError") say("The program behind this page has ended.");
     } finally {
@@ -122,6 +164,17 @@
     field.after(range);
   };
 
+  const run = (name) => {
+    const script = document.createElement("script");
+    script.src = `/static/${name}.js`;
+    document.body.append(script);
+    script.addEventListener("load", () => script.remove());
+  };
+
+  const controls = () => {
+    if (one("#answer .controls")) run("page");
+  };
+
   const begin = () => {
     const choices = one("#choices");
     if (choices) {
@@ -132,12 +185,8 @@
         if (target.files[0]) take(`${here}/choices`, target.files[0]);
       });
     }
-    if (one("#answer .controls")) {
-      const script = document.createElement("script");
-      script.src = "/static/page.js";
-      document.body.append(script);
-      script.addEventListener("load", () => script.remove());
-    }
+    if (one("#explore")) run("explore");
+    controls();
   };
 
   one("button", doing).addEventListener("click", cancel);
@@ -155,4 +204,5 @@
     if (file) dropped(file);
   });
   begin();
+  begun();
 })();

@@ -1,0 +1,173 @@
+"""What a page regroups, and moves a threshold over, without reading a row again: the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit.metrics import METRICS
+from evenhand._audit.naming import Names
+from evenhand._columns import Label
+from evenhand._columns.codes import positions
+from evenhand._data.distributions import RankedScores
+from evenhand._data.evidence import Evidence, part_of
+from evenhand._data.groups import MERGED, show
+from evenhand._data.tallies import Axis, Tally
+
+Floats = NDArray[np.float64]
+
+MOST_GROUPS = 2_000  # whose counts a page holds
+MOST_CELLS = 200_000  # numbers among these: with many groups, fewer thresholds
+OF_DECISIONS = ("selection_rate",)
+OF_OUTCOMES = ("true_positive_rate", "false_positive_rate", "precision", "accuracy")
+OF_AMOUNTS = ("mean_prediction", "mean_target", "mean_error")
+
+
+def counts_document(evidence: Evidence, at: float | None = None) -> dict[str, Any] | None:
+    """The counts of every group as JSON values; None where a page cannot hold or use them.
+
+    Of labels, the people by truth and decision, the favorable one second, and where a score decides
+    also by score; of numbers and of classes without a favorable one, sums whose ratios are shown.
+    With `at`, as if the score had been cut there; None where that takes the rows.
+    """
+    groups = evidence.groups
+    if at is not None and at != evidence.decided_at:
+        cut = _cut(evidence, at)
+        return None if cut is None else counts_document(cut)
+    if len(groups) > MOST_GROUPS or evidence.task == "ranking":
+        return None
+    columns, names = evidence.columns, Names.of([(evidence.columns, one) for one in groups])
+    about = {
+        "columns": list(columns),
+        "merged": MERGED,
+        "groups": [
+            [names((name,), _part(label, i, len(columns))) for i, name in enumerate(columns)]
+            for label in groups
+        ],
+        "rows": evidence.rows.astype(np.int64).tolist(),
+        "weighted": "weight" in evidence.counted.sums,
+        "favorable": None if evidence.favorable is None else show(evidence.favorable),
+        "decided": None,
+        "score": None,
+        "ratios": {},
+    }
+    if evidence.is_of_labels and evidence.favorable is not None:
+        about |= _of_decisions(evidence)
+    else:
+        about |= {"ratios": _of_amounts(evidence)}
+        about |= {"metrics": _metrics(list(about["ratios"]))}
+    return about
+
+
+def _cut(evidence: Evidence, at: float) -> Evidence | None:
+    """The same people, decided at another threshold; of scores that were ordered row by row."""
+    ranks, counts = evidence.sources.get("ranks"), evidence.sources.get("labels")
+    if not isinstance(ranks, RankedScores) or not isinstance(counts, Tally):
+        return None
+    scores = ranks.scores[0]
+    truth = scores.truth
+    if (
+        truth is None
+        or len(evidence.classes) != 2
+        or counts.clusters
+        or len(scores) < evidence.rows.sum()
+    ):
+        return None
+    classes = evidence.classes
+    is_above = (-scores.values if evidence.is_turned else scores.values) >= at
+    above = classes.index(evidence.score_of)
+    place = positions(truth.labels, classes)[truth.codes]
+    shape = (len(classes), len(classes), len(scores.groups))
+    cells = (place, np.where(is_above, above, 1 - above), scores.codes.astype(np.intp))
+    table = np.bincount(np.ravel_multi_index(cells, shape), scores.weights, minlength=prod(shape))
+    axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", scores.groups))
+    where = np.indices(shape, dtype=np.intp).reshape(3, -1)
+    decided = Tally(axes, where, {"rows": table})
+    return replace(evidence, sources={"labels": decided}, decided_at=at)
+
+
+def _part(label: Label, column: int, columns: int) -> Label:
+    return MERGED if label == MERGED else part_of(label, column, columns)
+
+
+def _metrics(keys: Sequence[str]) -> list[dict[str, Any]]:
+    return [METRICS[key]._asdict() for key in keys]
+
+
+def _of_decisions(evidence: Evidence) -> dict[str, Any]:
+    """Tables (group, truth, decision), and by score (group, truth, bin); the good one second."""
+    judged, good = "labels" in evidence.sources, evidence.favorable
+    counts = evidence.sources["labels" if judged else "predictions"]
+    assert isinstance(counts, Tally)
+    if judged:
+        table = np.moveaxis(counts.table("y", "yhat", "group"), 2, 0)
+        table = _split(table, counts.labels("y"), good, 1)
+        table = _split(table, counts.labels("yhat"), good, 2)
+    else:
+        table = _split(counts.table("yhat", "group").T[:, None], counts.labels("yhat"), good, 2)
+    right = OF_OUTCOMES if len(evidence.classes) <= 2 else OF_OUTCOMES[:-1]
+    return {
+        "metrics": _metrics([*OF_DECISIONS, *(right if judged else ())]),
+        "decided": _plain(table),
+        "score": _of_scores(evidence),
+    }
+
+
+def _of_scores(evidence: Evidence) -> dict[str, Any] | None:
+    counts = evidence.thresholds
+    if counts is None or evidence.score_of is None:
+        return None
+    table = np.moveaxis(counts.table("bin", "y", "group"), 0, 2)  # (truth, group, bin)
+    table = _split(np.moveaxis(table, 1, 0), counts.labels("y"), evidence.favorable, 1)
+    edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)
+    most = max(MOST_CELLS // (2 * len(table)), 2)
+    kept = np.unique(np.linspace(0, len(edges) - 1, min(most, len(edges))).astype(np.intp))
+    table = np.add.reduceat(table, [0, *(kept + 1)], axis=2)
+    here = positions(counts.groups, evidence.groups)
+    whole = np.zeros((len(evidence.groups), *table.shape[1:]))
+    whole[here] = table
+    return {
+        "at": edges[kept].tolist(),
+        "counts": _plain(whole),
+        "is_turned": evidence.is_turned,
+        "decided_at": evidence.decided_at,
+    }
+
+
+def _of_amounts(evidence: Evidence) -> dict[str, Any]:
+    """Sums over sums, by group."""
+    if evidence.is_of_labels:
+        if "labels" not in evidence.sources:
+            return {}
+        counts = evidence.counted
+        table = counts.table("y", "yhat", "group")
+        at = positions(counts.labels("y"), counts.labels("yhat"))
+        right = table[np.arange(len(at)), at].sum(axis=0)
+        return {"accuracy": [_plain(right), _plain(counts.table("group"))]}
+    sums = evidence.sources["moments"]
+    assert isinstance(sums, Tally)
+    weight = _plain(evidence.counted.table("group"))
+    predicted = sums.table("group", of="yhat")
+    if "y" not in sums.sums:
+        return {"mean_prediction": [_plain(predicted), weight]}
+    true = sums.table("group", of="y")
+    totals = (predicted, true, predicted - true)
+    return {key: [_plain(one), weight] for key, one in zip(OF_AMOUNTS, totals, strict=True)}
+
+
+def _split(table: Floats, labels: Sequence[Label], good: Label, axis: int) -> Floats:
+    """All labels but the favorable one together, then that one."""
+    is_good = np.array([label == good for label in labels], dtype=bool)
+    parts = [np.compress(side, table, axis=axis).sum(axis=axis) for side in (~is_good, is_good)]
+    return np.stack(parts, axis=axis)
+
+
+def _plain(table: Floats) -> Any:
+    """As lists, whole numbers without a point."""
+    whole = np.rint(table)
+    return whole.astype(np.int64).tolist() if np.array_equal(whole, table) else table.tolist()

@@ -1,0 +1,110 @@
+"""What a page explores is what was counted: regrouped, compared, and at other thresholds."""
+
+import json
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from app.test_questions import SCORED, form, opened
+from app.test_walks import chrome, link  # noqa: F401 - fixtures
+from evenhand._audit.explore import counts_document
+from evenhand.app.questions import Interview
+from report.browser import BROWSER
+
+
+def test_what_was_counted_by_more_columns_is_not_counted_again(desk, loans, tmp_path):
+    work = opened(desk, loans, tmp_path)
+    asked = form(work.table, SCORED)
+    work.counted(Interview(work.table, asked).choices)
+    fewer = Interview(work.table, {**asked, "group": asked["group"][1:]}).choices
+    (known, evidence) = next(iter(work.evidence.values()))
+    derived, anew = fewer.among(known, evidence), fewer.count()
+    assert (derived.fingerprint, derived.notes) == (anew.fingerprint, anew.notes)
+    assert work.counted(fewer).fingerprint == anew.fingerprint
+
+
+@pytest.mark.parametrize("at", [0.37, 0.5, 2.0])
+def test_another_threshold_needs_no_rows(desk, loans, tmp_path, at):
+    work = opened(desk, loans, tmp_path)
+    asked = form(work.table, {**SCORED, "favorable": ["0"]})
+    before = work.counted(Interview(work.table, asked).choices)
+    moved = Interview(work.table, {**asked, "threshold": [str(at)]}).choices
+    assert counts_document(before, at)["decided"] == counts_document(moved.count())["decided"]
+    assert work.counts(moved)["score"]["decided_at"] == at
+
+
+def test_counts_are_those_of_the_audit(loans):
+    found = eh.audit(
+        "outcome",
+        "decision",
+        y_score="score",
+        favorable="repaid",
+        score_of="repaid",
+        sensitive_features=["sex", "race"],
+        data=loans,
+    )
+    counts = counts_document(found.evidence)
+    decided, by_score = np.array(counts["decided"]), np.array(counts["score"]["counts"])
+    table = found.by_group
+    assert decided.sum(axis=(1, 2)).tolist() == table.n.tolist() == counts["rows"]
+    np.testing.assert_allclose(decided[:, :, 1].sum(1) / table.n, table.selection_rate)
+    np.testing.assert_allclose(decided[:, 1, 1] / decided[:, 1].sum(1), table.true_positive_rate)
+    assert np.array_equal(by_score.sum(axis=2), decided.sum(axis=2))
+
+
+TABLE = """[...document.querySelectorAll('#explore tbody tr[data-group]')].map((row) =>
+  [row.dataset.group, ...[...row.cells].slice(1, 4).map((cell) => cell.firstChild.data)])"""
+SET = """((name, value) => {
+  const field = document.querySelector(`#explore [name="${name}"]`);
+  field.value = value;
+  field.dispatchEvent(new Event(name === "at" ? "input" : "change", { bubbles: true }));
+})(%s, %s)"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="there is no browser of the Chromium family")
+def test_people_and_points_follow_the_threshold(chrome, link, desk, loans, tmp_path):  # noqa: F811
+    work = opened(desk, loans, tmp_path)
+    asked = "&".join(f"{k}={v}" for k, vs in form(work.table, SCORED).items() for v in vs)
+    chrome.go(link)
+    chrome.until("document.querySelector('#drop')")
+    chrome.go(f"{link.partition('?')[0]}files/{next(iter(desk.files))}?{asked}")
+    chrome.until("document.querySelector('#explore tbody tr')")
+
+    def table():
+        return {row[0]: row[1:] for row in chrome.ask(TABLE)}
+
+    def put(name, value):
+        chrome.ask(SET % (json.dumps(name), json.dumps(value)))
+
+    def expected(selected, by):
+        of = loans.assign(selected=selected).groupby(by).selected.agg(["size", "sum", "mean"])
+        return {
+            " × ".join([key] if isinstance(key, str) else key): [
+                str(n), str(int(many)), f"{100 * share:.1f}%"
+            ]
+            for key, n, many, share in of.itertuples(name=None)
+        }  # fmt: skip
+
+    assert table() == expected(loans.score >= 0.5, ["sex", "race"])
+    chrome.ask("document.querySelector('#explore input[value=race]').click()")
+    assert table() == expected(loans.score >= 0.5, "sex")
+    edges = json.loads(chrome.ask("document.querySelector('#counts').textContent"))["score"]["at"]
+    put("at", "80")
+    assert table() == expected(loans.score >= edges[79], "sex")
+    put("whom", "F")
+    chrome.ask("document.querySelector('#explore [value=held]').click()")
+    put("at", "30")
+    held = table()
+    own = expected(loans.score >= edges[29], "sex")["F"]
+    many = int((loans.score >= 0.5).sum())
+    assert held["F"] == own
+    assert int(held["M"][1]) + int(own[1]) == many
+    assert f"{many} of 400 people are selected, as many as decided" in chrome.ask(
+        "document.querySelector('.told').textContent"
+    )
+    chrome.ask("document.querySelector('#explore tbody button').click()")
+    assert "Selection rate by race" in chrome.ask("document.querySelector('.opened').textContent")
+    chrome.until("document.querySelector('#tests .lede')")
+    assert chrome.problems == []
