@@ -357,6 +357,18 @@ def test_linear_amounts_are_accounted_for_as_by_oaxaca_and_blinder():
     assert found.part("within").value == pytest.approx(abs(unexplained), abs=0.03)
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_few_people_alike_who_are_treated_alike_do_not_differ_within(seed):
+    """Models that are shrunken too much put a part of the composition into the difference within."""
+    random = np.random.default_rng(seed)
+    group = np.arange(300) % 2
+    x = random.normal(size=300) + 0.8 * group
+    value = 2 * x + random.normal(0, 0.1, 300)
+    columns = {"sensitive_features": group, "by": {"x": x}, "between": (1, 0)}
+    within = eh.explain("weak_parity", None, value, task="regression", **columns).part("within")
+    assert within.low < 0 < within.high < 0.05
+
+
 def test_proxies_are_the_columns_that_tell_the_group():
     group, amount, noise, decided = amounts()
     found = eh.explain(

@@ -9,8 +9,7 @@ that tie share their places. Pairs are counted bit by bit of the relevance, in l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
@@ -18,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Column
-from evenhand._columns.codes import combine
-from evenhand._columns.encoding import check_lengths, encode, finite, numbers
+from evenhand._columns.codes import combine, smallest_unsigned
+from evenhand._columns.encoding import check_lengths, encode, finite, numbers, weights
 from evenhand._data.counting import count
-from evenhand._data.groups import Groups, columns_of, show
+from evenhand._data.groups import Groups, clusters, columns_of, show
+from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import plural
@@ -31,6 +31,7 @@ Places = NDArray[np.intp]
 Discount = Literal["log", "inverse"] | float | Sequence[float]
 DISCOUNTS: tuple[str, ...] = ("log", "inverse")
 
+MOST_LEVELS = 1 << 16  # of relevance as it is; more, or fractions, are numbered by sorting
 MOST_PLACES = 4  # slots by list and place to a row, where rows are put straight into them
 
 
@@ -55,22 +56,32 @@ def ranking(
     merit = None if relevance is None else _not_negative(relevance, "y_true")
     check_lengths(query=lists.codes, y_pred=order.first, sensitive_features=whom.codes,
                   exposure=seen, y_true=merit)  # fmt: skip
-    shown = order.shared(discount_of(discount)) if seen is None else seen
+    by_group = _stable(whom.codes[order.rows])
+    rows = order.rows[by_group]  # by group, list and place, so that cells are runs of rows
+    shown = order.shared(discount_of(discount))[by_group] if seen is None else seen[rows]
     sums = {"exposure": shown, **_powers("exposure", shown)}
     for name, places in (("top", top_k), ("first", 1)):
         if places is not None:
-            part = order.within(places)
-            sums |= {name: part, **_powers(name, part)}
+            part = order.within(places)[by_group]
+            sums |= {name: part, **_powers(name, part, is_share=not order.ties)}
     if merit is not None:
-        sums |= _with_merit(order, shown, merit, whom)
-    together = {"query": lists.query} | ({} if cluster is None else columns_of(cluster, "cluster"))
-    notes = (*whom.notes, *order.notes, *_notes(lists, whom))
+        sums |= _with_merit(order, by_group, shown, merit, whom)
+    arranged = replace(whom, codes=whom.codes[rows])
+    together = {"query": lists.query, **({} if cluster is None else clusters(cluster))}
+    check_lengths(**together, sample_weight=sample_weight)
+    together = {name: Column(one.codes[rows], one.labels) for name, one in together.items()}
+    notes = (*whom.notes, *order.notes, *_notes(order.list_of[by_group], arranged.codes, lists))
     if top_k is not None and top_k >= order.longest:
         notes += (
             f"No list has more than {plural(order.longest, 'place')}, so all of them are among the "
             f"first {top_k}: pass a smaller top_k=.",
         )
-    counted = count({}, whom, sample_weight=sample_weight, sums=sums, cluster=together)
+    if sample_weight is not None:
+        is_survey = isinstance(sample_weight, SurveyWeights)
+        sample_weight = (sample_weight if is_survey else weights(sample_weight))[rows]
+    counted = count(
+        {}, arranged, sample_weight=sample_weight, sums=sums, cluster=together, in_runs=True
+    )
     return Tally(counted.axes, counted.cells, counted.sums, notes, counted.scale)
 
 
@@ -156,36 +167,36 @@ def _lists(query: Any) -> Lists:
 class Order:
     """Rows in the order of their lists and places; `first` and `last` are the places that tie.
 
-    Rows that were not shown have no place: their `first` is 0.
+    All but `rows` are in this order. Rows that were not shown have no place: their `first` is 0.
     """
 
     rows: Places
     list_of: Places
-    first: Floats
-    last: Floats
+    first: Places
+    last: Places
     longest: int
+    ties: bool = False
     notes: tuple[str, ...] = ()
 
     def shared(self, attention: Attention) -> Floats:
         """The attention of each row: that of its place, or the mean of those that tie for it."""
+        each = np.append(0.0, attention.at(np.arange(1.0, self.longest + 1)))
         if not self.ties:
-            return np.where(self.first > 0, attention.at(np.maximum(self.first, 1.0)), 0.0)
-        total = np.cumsum(attention.at(np.arange(1.0, self.longest + 1)))
-        total = np.concatenate([[0.0], total])
-        first, last = self.first.astype(np.intp), self.last.astype(np.intp)
-        mean = (total[last] - total[np.maximum(first - 1, 0)]) / np.maximum(last - first + 1, 1)
-        return np.where(first > 0, mean, 0.0)
+            return each[self.first]
+        total = np.cumsum(each)
+        mean = (total[self.last] - total[np.maximum(self.first - 1, 0)]) / self._size
+        return np.where(self.first > 0, mean, 0.0)
 
     def within(self, places: int) -> Floats:
         """The share of each row in the first places: 0 or 1, or a part where rows tie."""
-        size = self.last - self.first + 1
-        inside = np.clip(places - self.first + 1, 0.0, size) / size
+        if not self.ties:
+            return ((self.first > 0) & (self.first <= places)).astype(np.float64)
+        inside = np.clip(places - self.first + 1, 0, self._size) / self._size
         return np.where(self.first > 0, inside, 0.0)
 
-    @cached_property
-    def ties(self) -> bool:
-        """Whether some rows share their places."""
-        return bool((self.last > self.first).any())
+    @property
+    def _size(self) -> Places:
+        return self.last - self.first + 1
 
 
 def _by_rank(rank: Any, lists: Lists, score: Any) -> Order:
@@ -198,44 +209,58 @@ def _by_rank(rank: Any, lists: Lists, score: Any) -> Order:
         return _by_score(finite(score, "y_score"), lists)
     place = numbers(rank, "y_pred")
     check_lengths(query=lists.codes, y_pred=place)
-    shown = ~np.isnan(place)
-    known = place[shown]
+    absent = np.isnan(place)
+    is_cut = bool(absent.any())
+    known = place[~absent] if is_cut else place
     if not len(known):
         raise InputError("No row has a place in its list.")
-    if not np.isfinite(known).all() or (known != np.rint(known)).any() or known.min() < 0:
-        wrong = known[~(np.isfinite(known) & (known == np.rint(known)) & (known >= 0))][0]
+    wrong = ~(np.isfinite(known) & (known == np.rint(known)) & (known >= 0))
+    if wrong.any():
         raise InputError(
-            f"y_pred has the place {wrong:g}; places are 1, 2, 3, … If these are scores, pass them "
-            "as y_score=."
+            f"y_pred has the place {known[wrong][0]:g}; places are 1, 2, 3, … If these are scores, "
+            "pass them as y_score=."
         )
     if known.min() == 0:
         raise InputError("y_pred begins with the place 0. The first place is 1: add 1 to all.")
     longest = int(known.max())
-    key = np.where(shown, place, longest + 1).astype(np.intp) + lists.codes * (longest + 2)
-    order = _ordered(key, len(lists.names) * (longest + 2))
-    placed = key[order]
-    same = np.flatnonzero((placed[1:] == placed[:-1]) & shown[order][1:])
-    if len(same):
-        row = order[same[0]]
-        name = show(lists.names[lists.codes[row]])
-        raise InputError(
-            f"The place {place[row]:g} occurs twice in the list {name}. If rows tie, pass their "
-            "scores as y_score=; if a query has several lists, name both columns, that of the "
-            "query first, in query=."
-        )
-    first = np.where(shown, place, 0.0)
-    notes = _skipped(first, shown, lists) + _not_shown(shown)
-    return Order(order, lists.codes[order], first, first, longest, notes)
+    at = (np.where(absent, longest + 1, place) if is_cut else place).astype(np.intp)
+    order, is_known_once = _ordered(lists.codes * (longest + 2) + at, len(lists.names), longest)
+    list_of, first = lists.codes[order], at[order]
+    if is_cut:
+        first[first > longest] = 0
+    if not is_known_once:
+        same = (first[1:] == first[:-1]) & (list_of[1:] == list_of[:-1]) & (first[1:] > 0)
+        if same.any():
+            row = order[1:][same][0]
+            raise InputError(
+                f"The place {place[row]:g} occurs twice in the list "
+                f"{show(lists.names[lists.codes[row]])}. If rows tie, pass their scores as "
+                "y_score=; if a query has several lists, name both columns, that of the query "
+                "first, in query=."
+            )
+    notes = _skipped(list_of, first, lists) + _not_shown(int(absent.sum()))
+    return Order(order, list_of, first, first, longest, notes=notes)
 
 
-def _ordered(key: Places, slots: int) -> Places:
-    """The rows in the order of a key; where there are few slots, straight into them."""
-    if slots > MOST_PLACES * len(key):
-        return np.argsort(key, kind="stable")
-    slot = np.full(slots, -1, np.intp)
-    slot[key] = np.arange(len(key))
-    order = slot[slot >= 0]
-    return order if len(order) == len(key) else np.argsort(key, kind="stable")
+def _ordered(key: Places, lists: int, longest: int) -> tuple[Places, bool]:
+    """The rows in the order of a key, and whether no key is known to occur twice.
+
+    Where there are few slots by list and place, rows are put straight into them.
+    """
+    slots = lists * (longest + 2)
+    if slots <= MOST_PLACES * len(key):
+        slot = np.full(slots, -1, np.intp)
+        slot[key] = np.arange(len(key))
+        order = slot[slot >= 0]
+        if len(order) == len(key):
+            return order, True
+    return np.argsort(key, kind="stable"), False
+
+
+def _stable(codes: NDArray[Any]) -> Places:
+    """The order of codes, of equal ones as they come; those of two bytes are sorted by counting."""
+    size = int(codes.max(initial=0)) + 1
+    return np.argsort(codes.astype(smallest_unsigned(size), copy=False), kind="stable")
 
 
 def _by_score(score: Floats, lists: Lists) -> Order:
@@ -244,30 +269,28 @@ def _by_score(score: Floats, lists: Lists) -> Order:
     order = np.lexsort((-score, lists.codes))
     ordered, list_of = score[order], lists.codes[order]
     at = np.arange(len(order))
-    is_new = np.append(True, list_of[1:] != list_of[:-1])
-    begin = np.maximum.accumulate(np.where(is_new, at, 0))
-    is_first = is_new | np.append(True, ordered[1:] != ordered[:-1])
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(order)) - 1
-    block = np.cumsum(is_first) - 1
-    first, last = np.empty(len(order)), np.empty(len(order))
-    first[order] = starts[block] - begin + 1
-    last[order] = ends[block] - begin + 1
-    tied = int((last > first).sum())
-    share = "shares its place" if tied == 1 else "share their places"
-    note = (f"{plural(tied, 'row')} {share} with rows of the same score.",) if tied else ()
-    return Order(order, list_of, first, last, int(last.max(initial=0)), note)
+    begin = np.maximum.accumulate(np.where(_is_new(list_of), at, 0))
+    starts = np.flatnonzero(_is_new(list_of, ordered))
+    if len(starts) == len(order):
+        first = at - begin + 1
+        return Order(order, list_of, first, first, int(first.max(initial=0)))
+    sizes = np.diff(np.append(starts, len(order)))
+    first = np.repeat(starts, sizes) - begin + 1
+    last = first + np.repeat(sizes, sizes) - 1
+    tied = int(sizes[sizes > 1].sum())
+    note = (f"{plural(tied, 'row')} share their places with rows of the same score.",)
+    return Order(order, list_of, first, last, int(last.max(initial=0)), True, note)
 
 
-def _skipped(first: Floats, shown: NDArray[np.bool_], lists: Lists) -> tuple[str, ...]:
+def _skipped(list_of: Places, first: Places, lists: Lists) -> tuple[str, ...]:
     """That places are missing from lists, in words."""
-    size = np.bincount(lists.codes[shown], minlength=len(lists.names))
-    last = np.zeros(len(lists.names))
-    np.maximum.at(last, lists.codes, first)
+    starts = np.flatnonzero(_is_new(list_of))
+    last = np.maximum.reduceat(first, starts)
+    size = np.add.reduceat((first > 0).astype(np.intp), starts)
     short = np.flatnonzero(last > size)
     if not len(short):
         return ()
-    example = show(lists.names[short[0]])
+    example = show(lists.names[list_of[starts[short[0]]]])
     return (
         f"{plural(len(short), 'list')} skip{'s' if len(short) == 1 else ''} places: {example} has "
         f"{plural(int(size[short[0]]), 'row')} and a place {last[short[0]]:g}. Rows may be "
@@ -275,27 +298,32 @@ def _skipped(first: Floats, shown: NDArray[np.bool_], lists: Lists) -> tuple[str
     )
 
 
-def _not_shown(shown: NDArray[np.bool_]) -> tuple[str, ...]:
-    absent = int((~shown).sum())
+def _not_shown(absent: int) -> tuple[str, ...]:
     if not absent:
         return ()
     return (f"{plural(absent, 'row')} without a place count as not shown: no exposure.",)
 
 
-def _notes(lists: Lists, whom: Groups) -> tuple[str, ...]:
-    """That lists have rows of one group alone, in words."""
-    one = np.full(len(lists.names), -1, np.int64)
-    one[lists.codes] = whom.codes
-    mixed = np.zeros(len(one), bool)
-    mixed[lists.codes[one[lists.codes] != whom.codes]] = True
-    alone = int((~mixed).sum())
+def _notes(list_of: Places, group: NDArray[Any], lists: Lists) -> tuple[str, ...]:
+    """That lists have rows of one group alone, in words; rows are by group and list."""
+    starts = np.flatnonzero(_is_new(list_of, group))
+    alone = int((np.bincount(list_of[starts]) == 1).sum())
     if not alone:
         return ()
-    number = f"{alone:,} of {len(one):,} lists"
+    number = f"{alone:,} of {len(lists.names):,} lists"
     return (
         f"{number} hold one group alone: no group is ahead of another in them, but their length "
         "counts for exposure.",
     )
+
+
+def _is_new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether a row differs from the one before it in some key."""
+    is_new = np.zeros(len(keys[0]), bool)
+    is_new[:1] = True
+    for key in keys:
+        is_new[1:] |= key[1:] != key[:-1]
+    return is_new
 
 
 def _not_negative(values: Any, name: str) -> Floats:
@@ -309,19 +337,36 @@ def _not_negative(values: Any, name: str) -> Floats:
     return column
 
 
-def _powers(name: str, values: Floats) -> dict[str, Floats]:
-    square = values * values
-    return {f"{name}²": square, f"{name}³": square * values, f"{name}⁴": square * square}
+def _powers(name: str, values: Floats, *, is_share: bool = False) -> dict[str, Floats]:
+    """Powers that variances need; of a share that is 0 or 1 they are the share."""
+    square = values if is_share else values * values
+    cube, fourth = (square, square) if is_share else (square * values, square * square)
+    return {f"{name}²": square, f"{name}³": cube, f"{name}⁴": fourth}
 
 
-def _with_merit(order: Order, shown: Floats, merit: Floats, whom: Groups) -> dict[str, Floats]:
-    """What is known beside the relevance of rows."""
+def _levels(merit: Floats) -> Places:
+    """Relevance as whole numbers in the same order."""
+    level = merit.astype(np.intp) if merit.max(initial=0.0) < MOST_LEVELS else None
+    if level is not None and np.array_equal(level, merit):
+        return level
+    return np.unique(merit, return_inverse=True)[1].astype(np.intp)
+
+
+def _with_merit(
+    order: Order, by_group: Places, shown: Floats, merit: Floats, whom: Groups
+) -> dict[str, Floats]:
+    """What is known beside the relevance of rows, by group, list and place."""
+    level = _levels(merit)
+    is_share = int(level.max(initial=0)) <= 1 and bool(merit.max(initial=0.0) <= 1.0)
+    ranked, merit = level[order.rows], merit[order.rows[by_group]]
     gain = shown * merit
-    sums = {"relevance": merit, "relevance²": merit * merit, "exposure·relevance": gain}
-    sums |= {"gain": gain, "gain²": gain * gain, "gain·relevance": gain * merit}
-    every = _pairs(order, merit, None)
-    within = _pairs(order, merit, whom.codes)
-    across = every[0] - within[0], every[1] - within[1]
+    both = gain if is_share else gain * merit
+    sums = {"relevance": merit, "relevance²": merit if is_share else merit * merit}
+    sums |= {"exposure·relevance": gain, "gain": gain, "gain²": gain * gain, "gain·relevance": both}
+    every = [side[by_group] for side in _pairs(order, ranked, _is_new(order.list_of))]
+    cells = _is_new(order.list_of[by_group], whom.codes[order.rows][by_group])
+    within = _pairs(order, ranked, cells, by_group)
+    across = [one - other for one, other in zip(every, within, strict=True)]
     for end, (won, pairs) in (("", every), (" within", within), (" across", across)):
         sums |= {f"pairs{end}": pairs, f"won{end}": won}
         sums |= {f"won{end}²": won * won, f"won{end}·pairs{end}": won * pairs}
@@ -329,55 +374,68 @@ def _with_merit(order: Order, shown: Floats, merit: Floats, whom: Groups) -> dic
     return sums
 
 
-def _pairs(order: Order, merit: Floats, groups: NDArray[Any] | None) -> tuple[Floats, Floats]:
-    """Of each row: how many less relevant ones of its list stand below it, and how many there are.
+def _pairs(
+    order: Order, level: Places, is_new: NDArray[np.bool_], by: Places | None = None
+) -> tuple[Floats, Floats]:
+    """Of each row: how many less relevant ones of its segment stand below it, and how many are.
 
-    With `groups`, of those in its group. Ties count one half: as if they were won, and lost.
+    Rows are in their order, or in that of `by`; `is_new` says where segments of them begin. Ties
+    count one half: as if won, and as if lost.
     """
-    levels = np.unique(merit, return_inverse=True)[1].astype(np.int64)
-    place = np.where(order.first > 0, order.first, np.inf)[order.rows]
-    arranged = [order.rows]
-    tied = np.append(False, (place[1:] == place[:-1]) & (order.list_of[1:] == order.list_of[:-1]))
-    if tied.any():
-        block = np.cumsum(~tied)
-        arranged = [order.rows[np.lexsort((sign * levels[order.rows], block))] for sign in (1, -1)]
-    won, pairs = np.zeros(len(merit)), np.zeros(len(merit))
-    for rows in arranged:
-        segment = order.list_of
-        if groups is not None:
-            key = segment * (int(groups.max(initial=0)) + 1) + groups[rows]
-            by_group = np.argsort(key, kind="stable")
-            rows, segment = rows[by_group], key[by_group]
-        above, lower = _below(segment, levels[rows])
-        won[rows] += above / len(arranged)
+    chosen = slice(None) if by is None else by
+    level, starts = level[chosen], np.flatnonzero(is_new)
+    if not order.ties and order.first.all():
+        return _below(starts, level)
+    block = np.cumsum(is_new | _is_new(order.first[chosen]))
+    won, pairs = np.zeros(len(level)), np.zeros(len(level))
+    for sign in (1, -1):
+        rows = np.lexsort((sign * level, block))
+        above, lower = _below(starts, level[rows])
+        won[rows] += above / 2
         pairs[rows] = lower
     return won, pairs
 
 
-def _below(segment: Places, level: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Of each place in a segment: how many of a lower level come after it, and how many there are.
+def _below(starts: Places, level: Places) -> tuple[Floats, Floats]:
+    """Of each row of a segment: how many of a lower level come after it, and how many there are.
 
     From the highest bit of the level on: rows that agree in the bits before it are together, and
     each that has the bit is above those that have not. Then both are parted, in their order.
     """
+    bits = int(level.max(initial=0)).bit_length()
+    if bits <= 1:
+        after, lower, *_ = _one_bit(starts, level.astype(np.float64))
+        return after, lower
     after, lower = np.zeros(len(level)), np.zeros(len(level))
     at = np.arange(len(level))
-    for bit in range(int(level.max(initial=0)).bit_length() - 1, -1, -1):
-        has = (level[at] >> bit) & 1
-        starts = np.flatnonzero(np.append(True, segment[1:] != segment[:-1]))
+    for bit in range(bits - 1, -1, -1):
+        has = ((level[at] >> bit) & 1).astype(np.float64)
+        more, below, passed, total = _one_bit(starts, has)
+        after[at] += more
+        lower[at] += below
         sizes = np.diff(np.append(starts, len(at)))
-        without = np.cumsum(1 - has)
-        before = without[starts] - (1 - has[starts])
-        total = np.repeat(without[starts + sizes - 1] - before, sizes)
-        passed = without - np.repeat(before, sizes)  # of those without, up to each place
-        start = np.repeat(starts, sizes)
-        after[at] += has * (total - passed)
-        lower[at] += has * total
+        start, ahead = np.repeat(starts, sizes), np.repeat(total, sizes)
         inside = np.arange(len(at)) - start
-        target = start + np.where(has == 1, total + inside - passed, passed - 1)
-        part = np.repeat(np.arange(len(starts)), sizes) * 2 + has
-        at, segment = _moved(at, target), _moved(part, target)
+        target = start + np.where(has > 0, ahead + inside - passed, passed - 1)
+        at = _moved(at, target.astype(np.intp))
+        both = np.stack([starts, starts + total.astype(np.intp)], axis=1).ravel()
+        starts = np.unique(both[both < len(at)])
     return after, lower
+
+
+def _one_bit(starts: Places, has: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each row that has a bit: how many of its segment have not and come after it, and in all.
+
+    Also how many have not up to each row, and in each segment.
+    """
+    sizes = np.diff(np.append(starts, len(has)))
+    lacks = 1 - has
+    passed = np.cumsum(lacks)
+    before = passed[starts] - lacks[starts]
+    total = passed[starts + sizes - 1] - before
+    passed -= np.repeat(before, sizes)
+    whole = np.repeat(total, sizes)
+    return has * (whole - passed), has * whole, passed, total
 
 
 def _moved(values: Places, target: Places) -> Places:

@@ -28,7 +28,10 @@ from evenhand._words import listing
 FOLDS = 5
 LEAST_CHANCE = 0.02  # below it, or above one minus it, nobody of the other group is alike
 KNOTS = 5
-PENALTY = 1.0  # of coefficients of columns that are scaled
+PENALTY = 10.0  # of coefficients, of curves of variance 1
+LEAST_SHRUNKEN = 10.0  # the scale of columns whose coefficients are to be hardly shrunken
+MODELS = 3  # of the group, and of the outcome in each group
+MOST_GROWN = 4.0  # times that a variance grows by for models of too few rows
 MOST_ORDERED = 4  # columns whose parts are averaged over all of their orders
 RARE = 10  # rows: rarer values of a column are one
 
@@ -87,8 +90,7 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
             )
         values = ((values - values.mean()) / values.std())[:, None]
         spline = SplineTransformer(KNOTS, degree=3, knots="quantile", extrapolation="linear")
-        made = spline.fit_transform(values)[:, 1:]
-        return np.asarray(made - made.mean(axis=0))
+        return _uncorrelated(values, spline.fit_transform(values)[:, 1:])
     if present > len(kept) / 2:
         raise InputError(
             f"{name} has {present:,} different values in {len(kept):,} rows, so it names rows and "
@@ -97,7 +99,21 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
     common = np.flatnonzero(distinct >= min(RARE, int(distinct.max())))
     codes = np.asarray(coded.codes)[kept]
     made = codes[:, None] == common[:-1] if len(common) == present else codes[:, None] == common
-    return np.asarray(made, np.float64)
+    return LEAST_SHRUNKEN * np.asarray(made, np.float64)
+
+
+def _uncorrelated(line: Floats, curves: Floats) -> Floats:
+    """A line and what curves add to it: uncorrelated columns of variance 1, the line's larger.
+
+    Shrunken models of the outcome and of the group that miss the same curve would be wrong in the
+    same direction, and doubly robust estimates with them. So coefficients are hardly shrunken.
+    """
+    both = np.concatenate([line, curves - curves.mean(axis=0)], axis=1)
+    columns, sizes = np.linalg.qr(both)
+    kept = np.abs(np.diagonal(sizes)) > 1e-6 * np.sqrt(len(both))
+    made = columns[:, kept] * np.sqrt(len(both))
+    made[:, 0] *= LEAST_SHRUNKEN
+    return np.asarray(made)
 
 
 def folds_of(entries: Entries) -> Codes:
@@ -128,11 +144,12 @@ def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
     means = [
         _crossed(X, sample.values, entries, sample.folds, chosen) for chosen in (first, ~first)
     ]
-    return _estimated(sample, chance, alike, means)
+    return _estimated(sample, X.shape[1], chance, alike, means)
 
 
 def _estimated(
     sample: Sample,
+    fitted_to: int,
     chance: Floats,
     alike: np.ndarray[tuple[int], np.dtype[np.bool_]],
     means: Sequence[Floats],
@@ -151,11 +168,9 @@ def _estimated(
         as_other.append((level + rest, level_by + rest_by * np.where(theirs, tilt / weight, 0.0)))
     (a, a_by), (b, b_by) = own
     (a_as_b, a_as_b_by), (b_as_a, b_as_a_by) = as_other
-    composition = (
-        (a_as_b - b + a - b_as_a) / 2,
-        (a_as_b_by - b_by + a_by - b_as_a_by) / 2,
-    )
-    within = (a - a_as_b + b_as_a - b) / 2, (a_by - a_as_b_by + b_as_a_by - b_by) / 2
+    apart_by = (a_as_b_by - b_as_a_by) / 2 * _few(sample, alike, fitted_to)
+    composition = (a_as_b - b + a - b_as_a) / 2, apart_by + (a_by - b_by) / 2
+    within = (a - a_as_b + b_as_a - b) / 2, (a_by - b_by) / 2 - apart_by
     every = [_mean(weight, values, entries.group == group) for group in (0, 1)]
     outside = every[0][0] - a - every[1][0] + b, every[0][1] - a_by - every[1][1] + b_by
     parts = (composition, within, outside)
@@ -164,6 +179,18 @@ def _estimated(
     left, all_of_it = values - predicted, values - np.average(values, weights=weight)
     share = float((weight * left**2).sum() / max(float((weight * all_of_it**2).sum()), 1e-300))
     return Fitted(*found, chance, alike, share)
+
+
+def _few(
+    sample: Sample, alike: np.ndarray[tuple[int], np.dtype[np.bool_]], fitted_to: int
+) -> float:
+    """By how much standard errors grow for the coefficients of three models.
+
+    To first order these do not count; with few rows they do, as in any regression: n / (n − 3 k).
+    """
+    entries = sample.entries
+    rows = float(min(np.bincount(entries.group[alike], minlength=2)))
+    return float(np.sqrt(rows / max(rows - MODELS * fitted_to, rows / MOST_GROWN)))
 
 
 def _mean(
@@ -234,7 +261,7 @@ def of_some(sample: Sample, names: Sequence[str], whole: Fitted) -> Fitted:
     chance = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
     sides = (first & whole.alike, ~first & whole.alike)
     means = [_crossed(X, sample.values, entries, sample.folds, side) for side in sides]
-    return _estimated(sample, chance, whole.alike, means)
+    return _estimated(sample, X.shape[1], chance, whole.alike, means)
 
 
 def area(sample: Sample, chance: Floats) -> float:
