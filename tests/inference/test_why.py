@@ -359,7 +359,7 @@ def test_linear_amounts_are_accounted_for_as_by_oaxaca_and_blinder():
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_few_people_alike_who_are_treated_alike_do_not_differ_within(seed):
-    """Models that are shrunken too much put a part of the composition into the difference within."""
+    """Models that are shrunken too much put a part of the composition into that within."""
     random = np.random.default_rng(seed)
     group = np.arange(300) % 2
     x = random.normal(size=300) + 0.8 * group

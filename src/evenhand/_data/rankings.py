@@ -78,7 +78,8 @@ def ranking(
         )
     if sample_weight is not None:
         is_survey = isinstance(sample_weight, SurveyWeights)
-        sample_weight = (sample_weight if is_survey else weights(sample_weight))[rows]
+        weight: Any = sample_weight if is_survey else weights(sample_weight)
+        sample_weight = weight[rows]
     counted = count(
         {}, arranged, sample_weight=sample_weight, sums=sums, cluster=together, in_runs=True
     )
