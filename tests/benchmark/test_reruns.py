@@ -1,6 +1,7 @@
 """Stored results are run again, and only what no longer follows from the code is named."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def test_what_no_longer_follows_is_named_and_nothing_else(tmp_path, monkeypatch)
     results(tmp_path / "store", planned).write(tmp_path / "kept")
     stored = read_results(tmp_path / "kept")
     chosen = sample(planned)
-    assert len(chosen.runs()) == 4
+    assert len(chosen.runs()) == 3
     assert moved(stored, chosen) == []
     fit = ReweightingClassifier.fit
 
@@ -39,7 +40,23 @@ def test_settings_of_a_path_are_done_again_from_its_start():
     methods = (treatment("LinearPost", grid=grid), treatment("FairProj-KL", grid=grid))
     people = Problem("people", "simulated", rows=400)
     (study,) = sample(design(*methods, problems=(people,), seeds=(0, 1))).studies
-    assert [one.grid for one in study.treatments[-2:]] == [grid[:3], (0.01, 0.02)]
+    assert [one.grid for one in study.treatments[-2:]] == [grid[:2], (0.02,)]
+
+
+def test_a_sample_has_every_method_with_every_base_and_on_every_kind_of_problem_but_not_crosswise():
+    people = (
+        Problem("two groups", "simulated", rows=400),
+        Problem("five groups", "simulated_multigroup", n_groups=5, rows=800),
+    )
+    planned = [
+        design(treatment("Reweight"), problems=people, base=base)
+        for base in ("logistic", "boosting")
+    ]
+    both = replace(planned[0], studies=(*planned[0].studies, *planned[1].studies))
+    done = {(one.problem.name, one.base.name) for one in sample(both).runs().values()}
+    assert done == {
+        ("two groups", "logistic"), ("five groups", "logistic"), ("two groups", "boosting")
+    }  # fmt: skip
 
 
 def test_runs_that_are_older_than_the_code_are_named_by_problem_and_no_others_are():

@@ -84,6 +84,7 @@ def moved(stored: Results, design: Design) -> list[Moved]:
 def sample(design: Design) -> Design:
     """One split and a few settings of every method, on the cheapest problem of each kind.
 
+    A method is done again with every base model, and on every kind of problem with one of them.
     What several studies have is sampled in the first of them. Problems whose rows are not on this
     computer are left out, and studies that have no other.
     """
@@ -96,11 +97,8 @@ def _sampled(study: Study, seen: set[Any]) -> Study:
     problems = []
     for problem in sorted((one for one in study.problems if one.is_here), key=_cost):
         kind, classes, groups = problem.extent
-        done = {
-            (kind, classes > 2, groups > 2, base.name, one.name, one.constraint)
-            for base in study.bases
-            for one in study.treatments
-        }
+        places = {(kind, classes > 2, groups > 2), *(base.name for base in study.bases)}
+        done = {(place, one.name, one.constraint) for place in places for one in study.treatments}
         if not done <= seen:
             problems.append(problem)
         seen |= done
@@ -114,15 +112,14 @@ def _cost(problem: Problem) -> int:
 
 
 def _in_the_middle(treatment: Treatment) -> Treatment:
-    """Two settings, one where each is a fit: at the ends of a grid a method often does nothing.
+    """One setting, or a quarter of a path: at the ends of a grid a method often does nothing.
 
     A path is followed from its start: of several optima, the settings before decide which is found.
     """
     grid, method = treatment.grid, treatment.method
     if method is not None and hasattr(method.estimator, "fit_path"):
-        return replace(treatment, grid=grid[: len(grid) // 2 + 1])
-    chosen = dict.fromkeys((grid[len(grid) // 4], grid[len(grid) // 2]))
-    return replace(treatment, grid=tuple(chosen)[-2 if treatment.is_post else -1 :])
+        return replace(treatment, grid=grid[: len(grid) // 4 + 1])
+    return replace(treatment, grid=grid[len(grid) // 2 :][:1])
 
 
 def _long(some: Results, wanted: Any) -> Any:
