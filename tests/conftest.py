@@ -14,7 +14,7 @@ from workers import scope_of
 # Time limits of single examples say more of the machine than of the code. Every run draws the same
 # examples, so that no build fails by a rare draw; `make long` and `make fuzz` draw others.
 # EVENHAND_EXAMPLES asks for more or fewer.
-EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("EVENHAND_EXAMPLES", "12"))
 settings.register_profile("random", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("ours", settings.get_profile("random"), derandomize=True)
 settings.load_profile("ours")

@@ -8,14 +8,14 @@ from fuzz.__main__ import main
 from fuzz.targets import TARGETS
 
 SLICES = {
-    "counting": 40,
-    "counts": 40,
+    "counting": 20,
+    "counts": 20,
     "commands": 20,
     "stores": 20,
     "downloads": 20,
-    "exports": 5,
-    "states": 40,
-    "penalties": 40,
+    "exports": 2,
+    "states": 20,
+    "penalties": 20,
 }
 ONCE = {"counting": [196, 706, 801, 1068, 2912, 19470], "exports": [6, 17, 43]}
 

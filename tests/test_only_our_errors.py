@@ -21,6 +21,7 @@ from evenhand._columns import encode
 from evenhand._uncertainty import design
 from evenhand.compat import fairlearn
 from evenhand.mitigation import LinearPostClassifier, tradeoff
+from lanes import one_in
 
 ROWS = 24
 RNG = np.random.default_rng(0)
@@ -453,6 +454,12 @@ def answered(case, function, given, *allowed):
             raise
 
 
+def every_third(third, names, values):
+    """A third of all pairs, in which every name has a third of the values, and others the next."""
+    pairs = ((i + j, name, value) for i, name in enumerate(names) for j, value in enumerate(values))
+    return [(name, value) for place, name, value in pairs if place % 3 == third]
+
+
 def allowed_at(door):
     """Warnings that belong to the interface: fairlearn's metrics and scikit-learn's estimators."""
     if door == "tradeoff":
@@ -461,62 +468,53 @@ def allowed_at(door):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", [name for name in DOORS if not name.endswith("frame")])
-def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door):
+@pytest.mark.parametrize(("door", "third"), one_in(3, DOORS, range(3)))
+def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door, third):
     function, given, more, _ = DOORS[door]
-    for name in (*given, *more):
-        if name not in (
-            "replicates",
-            "values",
-            "rate_error",
-            "truth",
-            "criterion",
-            "method",
-            *QUICK,
-        ):
-            for ugly, column in COLUMNS.items():
-                case = f"{door}({name}={ugly})"
-                answered(case, function, given | {name: column}, *allowed_at(door))
+    left_out = {"replicates", "values", "rate_error", "truth", "criterion", "method", *QUICK}
+    names = [name for name in (*given, *more) if name not in left_out]
+    for name, ugly in every_third(third, names, COLUMNS):
+        case = f"{door}({name}={ugly})"
+        answered(case, function, given | {name: COLUMNS[ugly]}, *allowed_at(door))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", [name for name in DOORS if DOORS[name][3]])
-def test_an_ugly_option_has_an_answer_or_an_error_of_ours(door):
+@pytest.mark.parametrize(
+    ("door", "third"), one_in(3, [name for name in DOORS if DOORS[name][3]], range(3))
+)
+def test_an_ugly_option_has_an_answer_or_an_error_of_ours(door, third):
     function, given, _, options = DOORS[door]
-    for name in options:
-        for value in OPTIONS:
-            forever = isinstance(value, int | float) and value > 1e8
-            if name not in ("replicates", "n_boot") or not forever:
-                case = f"{door}({name}={value!r})"
-                answered(case, function, given | {name: value}, *allowed_at(door))
+    for name, value in every_third(third, options, OPTIONS):
+        forever = isinstance(value, int | float) and value > 1e8
+        if name not in ("replicates", "n_boot") or not forever:
+            case = f"{door}({name}={value!r})"
+            answered(case, function, given | {name: value}, *allowed_at(door))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", POWER)
-def test_an_ugly_supposition_has_an_answer_or_an_error_of_ours(door, monkeypatch):
+@pytest.mark.parametrize(("door", "third"), one_in(3, POWER, range(3)))
+def test_an_ugly_supposition_has_an_answer_or_an_error_of_ours(door, third, monkeypatch):
     monkeypatch.setattr(design, "REFERENCE", 8_000)  # draws: how sure is not asked here
     monkeypatch.setattr(design, "MANY", 400)
     function, given, _, options = POWER[door]
-    for name in options:
-        for value in (*OPTIONS, *COLUMNS.values()):
-            answered(f"{door}({name}={value!r})", function, given | {name: value})
+    for name, value in every_third(third, options, [*OPTIONS, *COLUMNS.values()]):
+        answered(f"{door}({name}={value!r})", function, given | {name: value})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas], ids=["pandas", "polars"])
-def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind):
+@pytest.mark.parametrize(("kind", "third"), one_in(3, [pd.DataFrame, pl.from_pandas], range(3)))
+def test_an_ugly_column_of_a_frame_has_an_answer_or_an_error_of_ours(kind, third):
     rates = {"y_true": "y", "sensitive_features": "g", "rows": "p", "rate": "s", "digits": 0}
-    for ugly, column in COLUMNS.items():
-        for name in FRAME:
-            try:
-                frame = {"data": kind(FRAME.assign(**{name: column}))}
-            except Exception:  # no library has frames of such columns
-                continue
-            case = f"the column {name} is {ugly}"
-            answered(case, eh.tally, {**frame, **NAMES, "sample_weight": "s"})
-            answered(case, eh.tally, {**frame, **NAMES, "rows": "s"})
-            answered(case, eh.tally, {**frame, **rates})
-            answered(case, eh.audit, {**frame, **NAMES, **QUICK, "y_score": "s"})
+    for name, ugly in every_third(third, list(FRAME), COLUMNS):
+        try:
+            frame = {"data": kind(FRAME.assign(**{name: COLUMNS[ugly]}))}
+        except Exception:  # no library has frames of such columns
+            continue
+        case = f"the column {name} is {ugly}"
+        answered(case, eh.tally, {**frame, **NAMES, "sample_weight": "s"})
+        answered(case, eh.tally, {**frame, **NAMES, "rows": "s"})
+        answered(case, eh.tally, {**frame, **rates})
+        answered(case, eh.audit, {**frame, **NAMES, **QUICK, "y_score": "s"})
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])

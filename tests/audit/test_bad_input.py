@@ -66,7 +66,7 @@ def test_all_of_one_class_and_constant_scores_are_audited():
     assert found.to_json()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_thousand_groups_are_audited(monkeypatch):
     monkeypatch.setattr(
         "evenhand._uncertainty.homogeneity.DRAWS", 200

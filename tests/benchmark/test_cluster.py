@@ -107,6 +107,7 @@ def test_a_split_is_divided_among_many_workers_after_its_base_model(tmp_path):
     assert len(few) <= 8
 
 
+@pytest.mark.long
 def test_a_base_model_is_fitted_once_whoever_asks(tmp_path, monkeypatch):
     from evenhand.benchmark.running.preparation import Prepared
 

@@ -54,6 +54,7 @@ def test_a_killed_benchmark_loses_at_most_the_run_in_flight(tmp_path):
         pytest.param(os.killpg, id="all at once", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.long
 def test_so_does_one_whose_workers_go_on_or_die_with_it(tmp_path, kill):
     running = started(tmp_path, 10, workers=2)
     kill(running.pid, signal.SIGKILL)
@@ -67,6 +68,7 @@ def test_so_does_one_whose_workers_go_on_or_die_with_it(tmp_path, kill):
         assert pq.read_table(path).num_rows == 80
 
 
+@pytest.mark.long
 def test_ctrl_c_keeps_what_was_done(tmp_path):
     running = started(tmp_path, 1)
     running.send_signal(signal.SIGINT)

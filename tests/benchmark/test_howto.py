@@ -96,6 +96,7 @@ def test_a_command_does_what_the_page_says(folder, answers, line):
 
 
 @pytest.mark.usefixtures("answers")
+@pytest.mark.long
 def test_the_notebook_runs_after_the_commands():
     names = {"__name__": "__main__"}
     names["_ih"] = [IN_NOTEBOOK[0]]  # where IPython keeps the cells

@@ -345,7 +345,7 @@ def test_things_that_differ_have_other_fingerprints(one, other):
     assert fingerprint(described(one)) != fingerprint(described(other))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fingerprint_is_the_same_in_every_process(tmp_path):
     """Whatever the order of sets, and wherever the lines are."""
     script = tmp_path / "script.py"
@@ -376,7 +376,7 @@ def test_code_that_cannot_be_read_is_refused():
         treatment(typed["Gamma"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_class_of_a_notebook_runs_in_other_processes(world, tmp_path):
     """And has there the code that it has here, which the job makes sure of."""
     design = world(())
@@ -388,7 +388,7 @@ def test_a_class_of_a_notebook_runs_in_other_processes(world, tmp_path):
     assert (state.runs, state.failures) == (4, {})
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_module_that_was_edited_but_not_loaded_again_is_refused_by_workers(world, tmp_path):
     design = world(())
     alpha = design.studies[0].treatments[2]

@@ -225,7 +225,7 @@ def test_labels_that_are_whole_numbers_name_their_classes(store, tmp_path):
         np.testing.assert_array_equal(one.labels, other.labels)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_method_on_one_of_two_base_models_is_ranked_there_and_what_it_lacks_is_named(tmp_path):
     methods = (Treatment(), treatment("Reweight", name="Stranger"))
     study = design(*methods, problems=PROBLEMS, seeds=(0, 1)).studies[0]

@@ -287,6 +287,7 @@ def test_a_method_may_be_fitted_to_a_sample_which_is_then_stated(tmp_path):
     assert {entry["fit_rows"] for entry in entries(tmp_path).values()} == {None, 100}
 
 
+@pytest.mark.long
 def test_keys_do_not_depend_on_the_process(tmp_path):
     import subprocess
 

@@ -107,7 +107,7 @@ def test_leftovers_of_processes_that_are_gone_are_swept_whatever_their_age(tmp_p
     assert (tmp_path / "file").read_bytes() == b"whole"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sweeping_beside_busy_writers_loses_nothing_and_never_fails(tmp_path):
     over = threading.Event()
 

@@ -65,7 +65,7 @@ def test_scores_are_recalibrated_on_request(file):
     assert "The scores were recalibrated" in " ".join(done.output.split())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rules_are_rising_unless_the_optimum_of_all_is_asked_for(tmp_path):
     y, score, group = misleading(rows=400, small=150)
     path, rule = tmp_path / "scored.csv", tmp_path / "rule.json"

@@ -15,6 +15,7 @@ from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.paired import correlated, farthest, reach_of
 from evenhand._uncertainty.paths import path_of
+from lanes import one_in
 
 MEASURES = ("mpd", "gini", "pq", "shortfall")
 
@@ -224,7 +225,7 @@ def test_the_interval_holds_the_true_difference(measure, shared, first, second):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", one_in(2, [True, False]))
 def test_correlations_are_those_of_repeated_samples(weighted):
     """Of selection rates, true positive rates and precision, against draws of whole data sets."""
     rng = np.random.default_rng(4)
@@ -288,7 +289,7 @@ def test_criteria_that_state_one_hypothesis_are_tested_once():
     assert [row["p_adjusted"] for row in rows(two.values)] == adjusted * 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_noise_is_not_taken_for_a_difference_where_the_plain_bootstrap_does():
     """Fifty groups of 100 rows, both models fair, at rates 0.3 and 0.6: the truth is no difference.
 

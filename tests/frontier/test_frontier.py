@@ -298,7 +298,7 @@ def test_large_groups_are_left_to_their_scores():
     assert found.rate_error == np.inf
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_strength_is_chosen_by_rows_left_out():
     y, score, group = people(rows=400, groups=4, shift=0.4)
     found = eh.frontier(y, score, sensitive_features=group, values=2)
@@ -307,7 +307,7 @@ def test_the_strength_is_chosen_by_rows_left_out():
     assert found.rate_error == again.rate_error
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_tighter_bounds_have_as_many_lots_or_more_and_turn_no_test_rows_back():
     fit = people(rows=2000, groups=20, shift=0.4)
     y, score, group = fit

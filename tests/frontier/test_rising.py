@@ -33,7 +33,7 @@ def rises(rule, groups=("A", "B")):
     return all((np.diff(chance) >= -1e-9).all() for chance in chances)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["statistical_parity", "equal_opportunity"]))
 def test_no_recommended_rule_prefers_lower_scores(seed, criterion):

@@ -346,6 +346,7 @@ def test_a_watch_refuses_the_favorable_label_in_another_spelling_as_every_door_d
             )
 
 
+@pytest.mark.long
 def test_a_gap_that_one_row_makes_is_said_without_it():
     rng = np.random.default_rng(0)
     group = np.append(np.repeat(["a", "b"], 200), "c")

@@ -93,7 +93,7 @@ def test_a_base_model_that_knows_its_rows_by_heart_does_not_mislead_it():
     assert sure < unsure / 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_small_groups_are_decided_in_part_by_lot_and_are_evener_on_new_rows():
     sizes = (900, 900, 40, 40, 30, 30, 20, 20)
     X, y = people(sizes)

@@ -37,6 +37,7 @@ from evenhand.mitigation import (
     lots,
 )
 from evenhand.mitigation._lots import drawn
+from lanes import one_in
 from mitigation.regressions import distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")  # bounds by PQ
@@ -88,8 +89,7 @@ def fitted(name, by):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", ["values", "column", "index"])
-@pytest.mark.parametrize("name", DRAWING.values())
+@pytest.mark.parametrize(("name", "by"), one_in(3, DRAWING.values(), ["values", "column", "index"]))
 @settings(max_examples=max(settings.default.max_examples // 4, 1))
 @given(order=orders, sizes=st.lists(st.integers(1, 40), min_size=1, max_size=6))
 def test_a_person_gets_one_answer_in_any_batch_and_any_order(name, by, order, sizes):
@@ -158,14 +158,17 @@ def test_no_model_sees_the_column_that_names_the_person(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "check",
-    [
-        check_methods_sample_order_invariance,
-        check_methods_subset_invariance,
-        check_fit_idempotent,
-    ],
+    ("name", "check"),
+    one_in(
+        3,
+        DRAWING.values(),
+        [
+            check_methods_sample_order_invariance,
+            check_methods_subset_invariance,
+            check_fit_idempotent,
+        ],
+    ),
 )
-@pytest.mark.parametrize("name", DRAWING.values())
 def test_scikit_learn_finds_decisions_by_lot_invariant(name, check):
     check(name, made(name, group=-1, bins=2, sees_group=True))
 
@@ -325,7 +328,7 @@ def test_a_bound_holds_in_one_call_where_people_share_group_and_score(key):
     assert distance(values, people["sex"].to_numpy()) <= 0.005
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("few_folds")
 def test_what_ties_do_to_a_bound_is_told_at_fit_and_served_one_by_one():
     people, y = coarse(count=700)
@@ -407,7 +410,7 @@ def test_the_group_need_not_be_there_for_a_lot_where_no_decision_reads_it():
     np.testing.assert_array_equal(model.lots(people.drop(columns="sex")), model.lots(people))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_served_row_by_row_odds_and_distributions_are_as_equal_as_they_should_be():
     people, value = rows(seed=1, count=800)
     unlike = 1 / (1 + np.exp(-value - 2.0 * (people["sex"] == "M")))

@@ -80,7 +80,7 @@ def test_one_level_is_a_subgradient_wherever_the_slopes_leave_room_for_any(seed,
     np.testing.assert_allclose(many._projected(found, cluster), found, atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sixty_groups_are_solved_to_a_millionth():
     probabilities, group = rows_of(3000, 2, 60)
     population = known_groups(probabilities, group, np.ones(len(group)), 60)

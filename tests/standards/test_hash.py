@@ -6,12 +6,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
 
 COLUMNS = ("truth", "decision", "score", "group", "stratum", "cluster", "weight")
+FEW = settings(max_examples=max(settings.default.max_examples // 3, 1))  # each is two audits
 
 
 def rows(seed=0, n=60):
@@ -48,6 +49,7 @@ def told(table, left_out=()):
     return page["provenance"]["data"], page["sha256"]
 
 
+@FEW
 @given(seed=st.integers(0, 50), name=st.sampled_from(COLUMNS), at=st.integers(0, 59))
 def test_both_change_with_every_value_of_every_column(seed, name, at):
     table, left_out = rows(), ("cluster",) if name == "stratum" else ("stratum",)
@@ -60,6 +62,7 @@ def test_both_change_with_every_value_of_every_column(seed, name, at):
     assert first[1] != second[1]
 
 
+@FEW
 @given(st.integers(0, 50))
 def test_scores_that_change_places_within_a_group_change_it(seed):
     table, left_out = rows(), ("stratum",)

@@ -191,7 +191,7 @@ def test_decisions_can_be_counted_instead_of_probabilities():
     assert (chances.grad != 0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_bound_raises_its_price_until_it_is_met():
     bound = Constraint("statistical_parity", "mpd", epsilon=0.1, groups=2, noise=None)
     apart, group = torch.tensor([0.8, 0.2]), torch.tensor([0, 1])

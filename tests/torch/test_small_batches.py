@@ -269,8 +269,8 @@ def test_criteria_that_a_batch_cannot_tell_are_refused_at_once(criterion):
         Penalty(criterion, groups=2)
 
 
-@pytest.mark.slow
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the compiler itself
 def test_a_compiled_step_refuses_a_bad_batch_too():
     torch._dynamo.reset()

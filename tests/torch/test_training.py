@@ -119,7 +119,7 @@ if rank == 0:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_processes_learn_what_one_learns(tmp_path):
     for size in (1, 2):
         out, file = tmp_path / f"{size}.pt", tmp_path / f"shared{size}"
@@ -175,8 +175,8 @@ def test_gradients_may_be_added_up_over_batches():
     ("criterion", "noise", "backend"),
     [
         ("statistical_parity", "memory", "inductor"),
-        ("statistical_parity", None, "aot_eager"),
-        ("equalized_odds", "subtract", "aot_eager"),
+        pytest.param("statistical_parity", None, "aot_eager", marks=pytest.mark.long),
+        pytest.param("equalized_odds", "subtract", "aot_eager", marks=pytest.mark.long),
         ("equalized_odds", "memory", "aot_eager"),
     ],
 )
