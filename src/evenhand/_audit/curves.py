@@ -17,7 +17,7 @@ from evenhand.criteria.questions import Question
 
 Floats = NDArray[np.float64]
 
-POINTS, MOST_GROUPS = 200, 50
+POINTS, MOST_GROUPS = 200, 40
 
 
 @dataclass(frozen=True, eq=False)

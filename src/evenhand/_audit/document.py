@@ -16,10 +16,11 @@ from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.steps import shown_margin, steps
+from evenhand._audit.steps import gate, shown_margin, steps
 from evenhand._audit.subgroups import Subgroup
-from evenhand._audit.summary import names_of, summary
+from evenhand._audit.summary import by_rank, names_of, summary
 from evenhand._audit.views import View
+from evenhand._audit.why import first_account
 from evenhand._data.groups import show
 from evenhand._words import listing, name, plural
 
@@ -35,6 +36,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
     summarized, too_few = summary(audit), _too_few(audit, names)
     labels = [names(evidence.columns, label) for label in evidence.groups]
     rows, weight = evidence.rows, evidence.counted.table("group")
+    why = first_account(evidence, by_rank(audit), names, audit.confidence)
     return {
         "schema": SCHEMA,
         "evenhand": _installed("evenhand"),
@@ -63,6 +65,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "notes": list(audit.notes),
         "summary": summarized,
         "next": steps(audit, summarized, too_few),
+        "gate": gate(audit),
         "criteria": [_criterion(one) for one in audit.group_values],
         "findings": [_finding(row, audit, names) for row in rows_of(audit.findings)],
         "views": [_view(one) for one in audit.views],
@@ -72,6 +75,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
         "frontier": alternatives_document(audit.alternatives),
+        "why": None if why is None else why.document(),
     }
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.subgroups import MARGIN
-from evenhand._audit.summary import names_of
+from evenhand._audit.summary import first_told, names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
@@ -36,6 +38,7 @@ SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
 
+GATES = {"exceeds": "fails now", "within tolerance": "passes now", "inconclusive": "inconclusive now"}
 NOTHING = {
     "found": "There is nothing to compare.",
     "remedy": "All rows share one decision, label or score: audit rows that have more than one.",
@@ -58,6 +61,39 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
     if not made:
         made.append(_watching(audit))
     return made[:MOST]
+
+
+def gate(audit: AuditParts) -> dict[str, str] | None:
+    """The gate that holds what the summary speaks of, and what it would say now.
+
+    Its bound is the one that was asked for, or the margin; of amounts without one, what they could be at most today.
+    """
+    finding = first_told(audit)
+    known = [one for one in finding.values.values() if resolve(one.measure).is_width]
+    value = min(known, key=lambda one: one.tolerance is None, default=None)
+    if value is None or finding.sameness is not None or not np.isfinite(value.high):
+        return None
+    bound = value.tolerance or finding.margin
+    if bound is None:
+        bound = MARGIN if finding.is_rate else _rounded_up(value.high)
+    judged = replace(value, tolerance=bound).judged
+    return {
+        "command": "evenhand audit FILE …",
+        "option": f"--fail-if '{finding.criterion}.{value.measure} > {bound:g}'",
+        "now": f"{GATES[judged or 'inconclusive']} ({number(value.value)})",
+    }
+
+
+def _rounded_up(value: float) -> float:
+    """Two digits, and no less.
+
+    >>> _rounded_up(3412.0), _rounded_up(0.0), _rounded_up(0.25)
+    (3500.0, 0.0, 0.25)
+    """
+    if value <= 0:
+        return 0.0
+    unit = 10.0 ** (floor(log10(value)) - 1)
+    return float(f"{ceil(round(value / unit, 9)) * unit:.2g}")
 
 
 def _step(found: str, remedy: str, call: str = "", cost: str = "", *, action: str) -> Step:

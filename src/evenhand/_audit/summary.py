@@ -27,7 +27,7 @@ from evenhand._columns import Label
 from evenhand._columns.bins import Bin
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
-from evenhand._words import name, plural
+from evenhand._words import name, percent, plural
 from evenhand.criteria.criterion import class_of
 
 FOUR_FIFTHS = 0.8
@@ -80,17 +80,18 @@ def summary(audit: AuditParts) -> dict[str, Any]:
     Returns
     -------
     dict
-        "sentence" and "about" in words; "headline" (the first rate by group, with intervals),
+        "sentence", "about" and "claim" in words; "headline" (the first rate by group, with intervals),
         "table" (groups × metrics), "impact_ratio", "criteria" and "subgroups".
 
     """
     names, table = names_of(audit), table_of(audit)
     wording = Wording(audit.evidence, names)
     first = first_finding(audit)
-    spoken = _spoken(audit, first)
+    spoken = first_told(audit)
     return {
         "sentence": _sentence(audit, wording, first, spoken),
         "about": _about(audit),
+        "claim": _claim(audit),
         "counts": dict(Counter(finding.verdict for finding in audit.findings)),
         "headline": _headline(audit, wording, spoken, table)
         or _headline(audit, wording, first, table),
@@ -106,12 +107,18 @@ def first_finding(audit: AuditParts) -> Finding:
     return min(audit.findings, key=_rank)
 
 
+def by_rank(audit: AuditParts) -> list[Finding]:
+    """The findings in the order in which a summary tells them."""
+    return sorted(audit.findings, key=_rank)
+
+
 def _rank(finding: Finding) -> int:
     return FIRST.index(finding.criterion) if finding.criterion in FIRST else len(FIRST)
 
 
-def _spoken(audit: AuditParts, first: Finding) -> Finding:
+def first_told(audit: AuditParts) -> Finding:
     """The finding that is spoken of and drawn first: what differs, else the first criterion."""
+    first = first_finding(audit)
     # Where all decisions are equal, precision and accuracy only restate the base rates.
     compared = (f for f in audit.findings if first.sameness is None or f.sameness is None)
     return min((f for f in compared if f.verdict == "differs"), key=_rank, default=first)
@@ -138,6 +145,24 @@ def _about(audit: AuditParts) -> str:
         which = all_of if whole else plural(few, "group")
         text += f"; {which} {'is' if few == 1 else 'are'} too small to judge"
     return f"{text}.{assumed_label(evidence)}"
+
+
+def _claim(audit: AuditParts) -> str:
+    """What may be said on the strength of the audit, and what may not."""
+    found = {f.verdict for f in audit.findings if f.sameness is None}
+    level, many = percent(audit.confidence), len(audit.findings)
+    sure = f"{level} confidence" + (f", {many} criteria corrected for" if many > 1 else "")
+    if "differs" in found:
+        shown, missing = f"that the groups differ ({sure})", "why, or whether it is lawful"
+    elif "cannot tell" in found:
+        shown = f"no significant difference ({sure})"
+        missing = "that there is none, or that the model is fair"
+    elif "alike" in found:
+        shown = f"that the groups are alike within the margin ({sure})"
+        missing = "that the model is fair in other respects"
+    else:
+        shown, missing = "nothing: there is nothing to compare", "that the model is fair"
+    return f"This shows {shown}. It does not show {missing}."
 
 
 def assumed_label(evidence: Evidence) -> str:

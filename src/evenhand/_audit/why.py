@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from evenhand._audit.finding import Finding
 from evenhand._audit.naming import Names
+from evenhand._audit.wording import Wording, with_article
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.tallies import Tally
@@ -42,3 +44,27 @@ def explained(
     found = account_of(asked, source, favorable, between=between, confidence=confidence, kind=kind)
     first, second = (names(evidence.columns, group) for group in found.groups)
     return replace(found, named=(first, second))
+
+
+def first_account(
+    evidence: Evidence, findings: Sequence[Finding], names: Names, confidence: float
+) -> Account | None:
+    """The account of the first finding that groups differ in, by outcomes; None if there is none.
+
+    Rates given the truth, and scores, have no parts in the counts.
+    """
+    whole = {need: one for need, one in evidence.sources.items() if need != "strata"}
+    if "labels" not in whole and "moments" not in whole:
+        return None
+    for finding in findings:
+        if finding.verdict != "differs":
+            continue
+        try:
+            found = explained(
+                replace(evidence, sources=whole), finding.criterion, names, confidence=confidence
+            )
+        except InputError:
+            continue
+        metric = Wording(evidence, names).metric(finding, found.cell)
+        return replace(found, metric=with_article(metric))
+    return None

@@ -149,7 +149,7 @@ class Wording:
     def _differs(self, finding: Finding, values: GroupValues) -> str:
         apart = finding.at_least
         if finding.pair is None or finding.criterion in WHOLE:
-            what = _the(self.metric(finding, None))
+            what = with_article(self.metric(finding, None))
             return f"The groups differ in {what}{f', by at least {apart}' if apart else ''}."
         high, high_value, low, low_value, cell = finding.pair
         metric, texts = self.metric(finding, cell), finding.written(low_value, high_value)
@@ -194,11 +194,11 @@ class Wording:
         return f"{said}, {second} {again} by {number(abs(least))}."
 
     def _alike(self, finding: Finding, values: GroupValues) -> str:
-        what = _the(self._plural(finding, values))
+        what = with_article(self._plural(finding, values))
         return f"The groups are alike in {what}: they differ by at most {finding.at_most}."
 
     def _unsure(self, finding: Finding, values: GroupValues) -> str:
-        what, seen = _the(self._plural(finding, values)), self._seen(finding, values)
+        what, seen = with_article(self._plural(finding, values)), self._seen(finding, values)
         most = ""
         if np.isfinite(finding.gap.high) and finding.gap.high > 0:
             most = f" The true gap may be anything from 0 to {finding.at_most}."
@@ -258,10 +258,10 @@ def _article(noun: str) -> str:
     return "an" if noun.startswith((*"aeiouAEIO", "F1")) else "a"
 
 
-def _the(noun: str) -> str:
+def with_article(noun: str) -> str:
     """What is compared, with an article where more is said of it.
 
-    >>> _the("selection rate"), _the("share predicted “1”")
+    >>> with_article("selection rate"), with_article("share predicted “1”")
     ('selection rate', 'the share predicted “1”')
     """
     return f"the {noun}" if noun.startswith(LONG) else noun

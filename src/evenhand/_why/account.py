@@ -151,6 +151,7 @@ class Account(Result):
     notes: tuple[str, ...] = ()
     frame_kind: str | None = None
     named: tuple[str, str] | None = None
+    metric: str | None = None
 
     @property
     def called(self) -> tuple[str, str]:
@@ -187,7 +188,7 @@ class Account(Result):
     def _gap(self) -> str:
         first, second = self.called
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
-        what = COMPARED.get(self.criterion, self.criterion.replace("_", " "))
+        what = self.metric or COMPARED.get(self.criterion, self.criterion.replace("_", " "))
         return (
             f"{capitalized(first)} and {second} differ by {self._amount(self.gap.value)} in "
             f"{what} ({shown[0]} against {shown[1]})."
@@ -197,8 +198,13 @@ class Account(Result):
     def _outcomes(self) -> str:
         ordered = sorted(self.parts, key=lambda one: -abs(one.value))
         first, *others = ordered
+        rest: list[Part] = []
+        if len(others) > MOST_NAMED:
+            others, rest = others[: MOST_NAMED - 1], others[MOST_NAMED - 1 :]
         told = [f"{self._short(first.value)} is explained by differences in {first.words}"]
         told += [f"{self._short(one.value)} by those in {one.words}" for one in others]
+        if rest:
+            told.append(f"{self._short(sum(one.value for one in rest))} by {len(rest)} smaller parts")
         return f"Of this, {listing(told)}."
 
     @property

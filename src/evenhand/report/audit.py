@@ -22,6 +22,7 @@ from evenhand._words import (
     percent,
     plural,
 )
+from evenhand.report import why
 from evenhand.report.blocks import (
     Bullets,
     Cell,
@@ -65,7 +66,7 @@ Document = Mapping[str, Any]
 MOST_OPEN = 6  # groups in the table that is not closed
 MOST_DRAWN = 20
 FOLDED = 500  # lines of a table that is closed
-STEPS = 81  # points of a curve that is drawn
+STEPS = 51  # points of a curve that is drawn
 SUBGROUPS = 15
 FEW = 3
 MOST_NAMED = 8
@@ -111,6 +112,8 @@ def report_of(document: Document) -> Report:
         sections=[section for section in made if section is not None],
         version=document["evenhand"],
         data=document,
+        claim=summary["claim"],
+        gate=document["gate"],
         actions=[step.action for step in _steps(document) if step.action],
         notebook=_notebook(document),
     )
@@ -359,6 +362,16 @@ def next_steps(document: Document) -> Section | None:
     if not known:
         return None
     return Section("next", NEXT, [Steps(known)], brief=[Heading(NEXT), Steps(known[:2])])
+
+
+def why_they_differ(document: Document) -> Section | None:
+    """What the gap of the first finding is made of, in two sentences and a chart."""
+    known = document.get("why")
+    if known is None:
+        return None
+    caption = f"{why.CAPTION} {known['caution']}"
+    blocks = [Text(known["sentence"]), Figure("waterfall", why.waterfall(known), caption)]
+    return Section("why", "Why they differ", blocks, brief=[])
 
 
 def closing_the_gap(document: Document) -> Section | None:
@@ -783,6 +796,7 @@ def provenance(document: Document) -> Fold:
 
 SECTIONS: list[Callable[[Document], Section | None]] = [
     groups,
+    why_they_differ,
     next_steps,
     closing_the_gap,
     standing_out,

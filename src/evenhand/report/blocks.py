@@ -201,7 +201,9 @@ class Report:
     about: Sequence[str]
     sections: Sequence[Section]
     version: str
+    claim: str = ""  # what it shows, and what it does not
     actions: Sequence[str] = ()  # what to do next, in half a line each
+    gate: Mapping[str, str] | None = None  # the call that holds it, and what it says now
     facts: Sequence[Any] = ()  # blocks below the lede
     notebook: Sequence[Any] = ()  # blocks that a notebook shows below the lede
     data: Mapping[str, Any] | None = None  # the document, where a page holds it

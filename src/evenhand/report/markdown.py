@@ -29,6 +29,8 @@ def markdown(report: Report) -> str:
 def _parts(report: Report) -> Iterator[str]:
     yield f"# {escaped(report.title)}"
     yield f"**{escaped(report.lede)}** {escaped(' '.join(report.about))}".rstrip()
+    if report.claim:
+        yield escaped(report.claim)
     for block in report.facts:
         yield from shown(block)
     for section in report.sections:

@@ -66,6 +66,8 @@ def _report(report: Report, width: int, most: int, full: bool) -> Iterator[Line]
     yield from _wrapped(report.lede, width, "strong")
     if report.about:
         yield from _wrapped(" ".join(report.about), width)
+    if report.claim and full:
+        yield from _wrapped(report.claim, width)
     for block in report.facts:
         yield from _shown(block, width, most, full)
     for section in report.sections:

@@ -13,8 +13,7 @@ from evenhand.report.formats import amount, apart, key, name, words
 Document = Mapping[str, Any]
 
 CAPTION = (
-    "Each bar is a part of the gap, from one group's value to the other's; whiskers are confidence "
-    "intervals."
+    "Bars are parts of the gap, from one group's value to the other's; lines are their intervals."
 )
 MOST_STRATA = 30
 
