@@ -424,15 +424,30 @@ def test_numbers_are_compared_within_strata_too():
     assert found.part("within").value == pytest.approx(within, abs=1e-12)
 
 
-def test_an_audit_explains_its_first_finding():
+def test_an_audit_explains_its_first_finding_on_its_page():
     y, p, group = people(1, rows=1000)
     found = eh.audit(y, p, sensitive_features=group)
     alone = eh.explain("statistical_parity", y, p, sensitive_features=group)
-    assert [part.low for part in found.explain().parts] == pytest.approx(
-        [part.low for part in alone.parts], abs=1e-12
-    )
+    for account in (found.explain().document(), found.document()["why"]):
+        lows = [part["low"] for part in account["parts"]]
+        assert lows == pytest.approx([part.low for part in alone.parts], abs=1e-12)
+        gap = found.finding("statistical_parity").gap
+        assert account["gap"]["value"] == pytest.approx(gap.value, abs=1e-12)
+    assert found.document()["why"]["sentence"] in found.to_html()
+    assert "## Why they differ" in found.to_markdown()
     with pytest.raises(eh.InputError, match="y_true"):
         eh.audit(None, p, sensitive_features=group).explain()
+
+
+def test_an_audit_without_a_difference_or_the_truth_accounts_for_none():
+    y, p, group = people(1, rows=1000)
+    alike = np.repeat(["a", "b"], 1000)
+    for audit in (
+        eh.audit([*y, *y], [*p, *p], sensitive_features=alike),
+        eh.audit(None, p, sensitive_features=group),
+    ):
+        assert audit.document()["why"] is None
+        assert "Why they differ" not in audit.to_markdown()
 
 
 def test_a_favorable_label_that_never_occurs_has_no_gap():

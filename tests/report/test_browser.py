@@ -187,18 +187,21 @@ def test_the_demo_takes_four_screens_before_anything_is_opened(probe, demo):
 
 
 @pytest.mark.parametrize(("width", "screen"), [(1300, 900), (390, 844)])
-def test_what_to_do_is_said_on_the_first_screen_and_the_chart_begins_there(
+def test_what_it_shows_and_what_to_do_stand_on_the_first_screen_and_the_chart_begins_there(
     probe, demo, width, screen
 ):
     script = """
       const place = (selector) => document.querySelector(selector).getBoundingClientRect();
       return { said: document.querySelector(".actions").textContent,
+               claim: document.querySelector(".claim").textContent,
                link: document.querySelector(".actions a").getAttribute("href"),
                actions: place(".actions").bottom, begins: place("#groups svg.rows").top,
                ends: place("#groups svg.rows").bottom };
     """
     found = probe(demo, script, width=width)
     assert found["said"].startswith("What to do next: look for features")
+    assert "--fail-if 'statistical_parity.mpd > 0.05' fails now (0.259)" in found["said"]
+    assert "It does not show why, or whether it is lawful." in found["claim"]
     assert found["link"] == "#next"
     assert found["actions"] < found["begins"] < screen
     assert found["ends"] <= 1.5 * screen

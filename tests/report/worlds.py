@@ -140,6 +140,8 @@ class World:
             "scan": {"sentence": "All these bounds hold at once with 95% confidence."},
             "too_few": {"groups": [], "sentence": ""},
             "frontier": None,
+            "why": None,
+            "gate": None,
             "next": [
                 {
                     "found": "Selection rates differ.",
@@ -171,6 +173,7 @@ class World:
         return {
             "sentence": "A had about half the selection rate of B (7.0% against 26%).",
             "about": f"{int(self.sizes.sum()):,} rows in {len(self.labels)} groups by sex × race.",
+            "claim": "This shows that the groups differ. It does not show why.",
             "counts": {},
             "headline": {
                 "criterion": criteria[0]["name"],

@@ -20,7 +20,6 @@ from evenhand._audit.steps import gate, shown_margin, steps
 from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.summary import by_rank, names_of, summary
 from evenhand._audit.views import View
-from evenhand._audit.why import first_account
 from evenhand._data.groups import show
 from evenhand._words import listing, name, plural
 
@@ -36,7 +35,6 @@ def document(audit: AuditParts) -> dict[str, Any]:
     summarized, too_few = summary(audit), _too_few(audit, names)
     labels = [names(evidence.columns, label) for label in evidence.groups]
     rows, weight = evidence.rows, evidence.counted.table("group")
-    why = first_account(evidence, by_rank(audit), names, audit.confidence)
     return {
         "schema": SCHEMA,
         "evenhand": _installed("evenhand"),
@@ -75,8 +73,19 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
         "frontier": alternatives_document(audit.alternatives),
-        "why": None if why is None else why.document(),
+        "why": _why(audit, names),
     }
+
+
+def _why(audit: AuditParts, names: Names) -> dict[str, Any] | None:
+    """What the first gap that can be accounted for is made of."""
+    differing = [finding for finding in by_rank(audit) if finding.verdict == "differs"]
+    if not differing:
+        return None
+    from evenhand._audit.why import first_account
+
+    found = first_account(audit.evidence, differing, names, audit.confidence)
+    return None if found is None else found.document()
 
 
 def _provenance(audit: AuditParts) -> dict[str, Any]:

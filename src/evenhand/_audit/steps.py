@@ -38,7 +38,11 @@ SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
 
-GATES = {"exceeds": "fails now", "within tolerance": "passes now", "inconclusive": "inconclusive now"}
+GATES = {
+    "exceeds": "fails now",
+    "within tolerance": "passes now",
+    "inconclusive": "inconclusive now",
+}
 NOTHING = {
     "found": "There is nothing to compare.",
     "remedy": "All rows share one decision, label or score: audit rows that have more than one.",
@@ -66,7 +70,8 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
 def gate(audit: AuditParts) -> dict[str, str] | None:
     """The gate that holds what the summary speaks of, and what it would say now.
 
-    Its bound is the one that was asked for, or the margin; of amounts without one, what they could be at most today.
+    Its bound is the one that was asked for, or the margin; of amounts without one, the upper end of
+    the interval.
     """
     finding = first_told(audit)
     known = [one for one in finding.values.values() if resolve(one.measure).is_width]

@@ -80,8 +80,8 @@ def summary(audit: AuditParts) -> dict[str, Any]:
     Returns
     -------
     dict
-        "sentence", "about" and "claim" in words; "headline" (the first rate by group, with intervals),
-        "table" (groups × metrics), "impact_ratio", "criteria" and "subgroups".
+        "sentence", "about" and "claim" in words; "headline" (the first rate by group, with
+        intervals), "table" (groups × metrics), "impact_ratio", "criteria" and "subgroups".
 
     """
     names, table = names_of(audit), table_of(audit)
@@ -155,13 +155,12 @@ def _claim(audit: AuditParts) -> str:
     if "differs" in found:
         shown, missing = f"that the groups differ ({sure})", "why, or whether it is lawful"
     elif "cannot tell" in found:
-        shown = f"no significant difference ({sure})"
-        missing = "that there is none, or that the model is fair"
+        return f"This shows neither that the groups differ nor that they are alike ({sure})."
     elif "alike" in found:
         shown = f"that the groups are alike within the margin ({sure})"
         missing = "that the model is fair in other respects"
     else:
-        shown, missing = "nothing: there is nothing to compare", "that the model is fair"
+        return "This shows nothing: there is nothing to compare."
     return f"This shows {shown}. It does not show {missing}."
 
 

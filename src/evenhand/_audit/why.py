@@ -49,7 +49,7 @@ def explained(
 def first_account(
     evidence: Evidence, findings: Sequence[Finding], names: Names, confidence: float
 ) -> Account | None:
-    """The account of the first finding that groups differ in, by outcomes; None if there is none.
+    """The account of the first of the findings that has one, by outcomes; None if none has.
 
     Rates given the truth, and scores, have no parts in the counts.
     """
@@ -57,8 +57,6 @@ def first_account(
     if "labels" not in whole and "moments" not in whole:
         return None
     for finding in findings:
-        if finding.verdict != "differs":
-            continue
         try:
             found = explained(
                 replace(evidence, sources=whole), finding.criterion, names, confidence=confidence

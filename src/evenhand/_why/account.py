@@ -11,7 +11,7 @@ from typing import Any
 from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._result import Columns, Result, finite
-from evenhand._words import capitalized, listing, number, percent, percents, plural
+from evenhand._words import listing, number, percent, percents, plural
 from evenhand.criteria.terms import COMPARED
 
 SCHEMA = "evenhand.account/1"
@@ -190,8 +190,8 @@ class Account(Result):
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
         what = self.metric or COMPARED.get(self.criterion, self.criterion.replace("_", " "))
         return (
-            f"{capitalized(first)} and {second} differ by {self._amount(self.gap.value)} in "
-            f"{what} ({shown[0]} against {shown[1]})."
+            f"The gap in {what} between {first} and {second} is {self._amount(self.gap.value)} "
+            f"({shown[0]} against {shown[1]})."
         )
 
     @property
@@ -204,7 +204,9 @@ class Account(Result):
         told = [f"{self._short(first.value)} is explained by differences in {first.words}"]
         told += [f"{self._short(one.value)} by those in {one.words}" for one in others]
         if rest:
-            told.append(f"{self._short(sum(one.value for one in rest))} by {len(rest)} smaller parts")
+            told.append(
+                f"{self._short(sum(one.value for one in rest))} by {len(rest)} smaller parts"
+            )
         return f"Of this, {listing(told)}."
 
     @property

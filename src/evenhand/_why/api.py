@@ -109,9 +109,9 @@ def explain(
     >>> group = ["M"] * 100 + ["F"] * 100
     >>> found = eh.explain("statistical_parity", truth, hired, sensitive_features=group)
     >>> print(found.summary)
-    M and F differ by 18.0 percentage points in selection rate (56% against 38%). Of this, \
-18.0 is explained by differences in base rates, 0.0 by those in false positive rates and 0.0 by \
-those in true positive rates.
+    The gap in selection rate between M and F is 18.0 percentage points (56% against 38%). Of \
+this, 18.0 is explained by differences in base rates, 0.0 by those in false positive rates and 0.0 \
+by those in true positive rates.
 
     """
     check_kinds(confidence=confidence)

@@ -366,7 +366,7 @@ def next_steps(document: Document) -> Section | None:
 
 def why_they_differ(document: Document) -> Section | None:
     """What the gap of the first finding is made of, in two sentences and a chart."""
-    known = document.get("why")
+    known = document["why"]
     if known is None:
         return None
     caption = f"{why.CAPTION} {known['caution']}"
