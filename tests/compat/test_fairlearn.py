@@ -365,6 +365,7 @@ def test_roc_curves_are_those_of_fairlearn(columns):
         {"y_preds": [[0, 1, 1]]},
         {"axis_labels": ["x"]},
         {"point_labels": ["a", "b"]},
+        {"y_preds": [0, 1], "point_labels": True},
         {"point_labels_position": (1,)},
         {"legend": "yes"},
         {"x_axis_metric": None},
@@ -374,6 +375,14 @@ def test_what_cannot_be_drawn_is_refused(wrong):
     asked = {"y_preds": [[0, 1]], "y_true": [0, 1], "y_axis_metric": sklearn.accuracy_score}
     with pytest.raises(eh.InputError):
         ours.plot_model_comparison(**{**asked, "x_axis_metric": sklearn.accuracy_score, **wrong})
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
+def test_a_single_column_without_a_name_has_no_label_to_write(library):
+    rates = dict.fromkeys(["x_axis_metric", "y_axis_metric"], sklearn.accuracy_score)
+    asked = {"y_preds": np.array([0, 1]), "y_true": np.array([0, 1]), **rates}
+    with pytest.raises(IndexError):
+        library.plot_model_comparison(**asked, sensitive_features=["a", "b"], point_labels=True)
 
 
 @pytest.mark.parametrize("name", sorted(set(theirs.__all__) - set(DERIVED)) + DERIVED)

@@ -151,7 +151,7 @@ def _claim(audit: AuditParts) -> str:
     """What may be said on the strength of the audit, and what may not."""
     found = {f.verdict for f in audit.findings if f.sameness is None}
     level, many = percent(audit.confidence), len(audit.findings)
-    sure = f"{level} confidence" + (f", {many} criteria corrected for" if many > 1 else "")
+    sure = f"{level} confidence" + (f", corrected for {many} criteria" if many > 1 else "")
     if "differs" in found:
         shown, missing = f"that the groups differ ({sure})", "why, or whether it is lawful"
     elif "cannot tell" in found:

@@ -14,6 +14,10 @@ from evenhand.compat._features import pandas
 CHANCE = "Chance level (AUC = 0.50)"
 
 
+class UnnamedError(InputError, IndexError):
+    """A single column of predictions whose name is asked for; fairlearn raises IndexError."""
+
+
 def plot_model_comparison(
     *,
     y_preds: Any,
@@ -86,7 +90,12 @@ def plot_model_comparison(
         if not callable(metric):
             raise InputError(f"{name} must be a function of (y_true, y_pred), not {metric!r}.")
     predicted, names = _predictions(y_preds, len(y_true))
-    labels = _point_labels(point_labels, names)
+    labels = _point_labels(point_labels, names, len(predicted))
+    if point_labels is True and not names:
+        raise UnnamedError(
+            "y_preds is one column of predictions, which has no name to write beside its point. "
+            "Name it, as in y_preds={'model': predictions}, or pass point_labels=['model']."
+        )
     axes_named = isinstance(axis_labels, list | tuple)
     if not isinstance(axis_labels, bool) and not (axes_named and len(axis_labels) == 2):
         raise InputError(f"axis_labels must be a boolean or two texts, not {axis_labels!r}.")
@@ -198,26 +207,26 @@ def _axes(ax: Any) -> Any:
 
 
 def _predictions(y_preds: Any, rows: int) -> tuple[list[Any], list[Any]]:
-    """The columns of predictions, and what the models are called."""
+    """The columns of predictions, and what the models are called; a single column has no name."""
     if isinstance(y_preds, Mapping):
         columns, names = list(y_preds.values()), list(y_preds)
     else:
         one = not len(y_preds) or np.ndim(y_preds[0]) == 0
         columns = [y_preds] if one else list(y_preds)
-        names = list(range(len(columns)))
-    for name, column in zip(names, columns, strict=True):
+        names = [] if one else list(range(len(columns)))
+    for name, column in zip(names or ["the model"], columns, strict=True):
         if len(column) != rows:
             raise InputError(f"y_true has {rows} rows, the predictions of {name!r} {len(column)}.")
     return [np.asarray(column) for column in columns], names
 
 
-def _point_labels(asked: bool | Sequence[Any], names: Sequence[Any]) -> Sequence[Any]:
+def _point_labels(asked: bool | Sequence[Any], names: Sequence[Any], models: int) -> Sequence[Any]:
     if isinstance(asked, bool):
         return names if asked else []
     if not isinstance(asked, list):
         raise InputError(f"point_labels must be a boolean or a list of labels, not {asked!r}.")
-    if len(asked) != len(names):
-        raise InputError(f"There are {len(names)} models and {len(asked)} point_labels.")
+    if len(asked) != models:
+        raise InputError(f"There are {models} models and {len(asked)} point_labels.")
     return asked
 
 
