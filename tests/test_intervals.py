@@ -14,7 +14,7 @@ import evenhand as eh
 from evenhand._uncertainty.crowds import crowd_limit
 from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, EvennessSearch, evenest, most_uneven, upper_limit
-from evenhand.measures import MEASURES
+from evenhand.measures import MEASURES, Measure, resolve
 from lanes import one_in
 
 NAMES = ["mpd", "gini", "pq", "shortfall"]
@@ -75,8 +75,21 @@ def test_the_true_value_is_held_where_groups_are_unequal_tied_or_alike(case):
     assert held >= 35
 
 
+def spread(values):
+    return np.asarray(values).std(axis=-1)
+
+
+def its_slope(values):
+    apart = values - values.mean(axis=-1, keepdims=True)
+    length = np.maximum(values.std(axis=-1, keepdims=True), 1e-12)
+    return apart / (values.shape[-1] * length)
+
+
+DEVIATION = Measure(spread, convex=True, slope=its_slope)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", NAMES)
+@pytest.mark.parametrize("measure", [*NAMES, "PQ(0.5, 3)", DEVIATION], ids=str)
 @given(data=st.data())
 def test_no_plausible_vector_is_outside_a_guaranteed_interval(measure, data):
     groups = data.draw(st.integers(2, 16))
@@ -84,17 +97,17 @@ def test_no_plausible_vector_is_outside_a_guaranteed_interval(measure, data):
     width = np.array(data.draw(st.lists(st.floats(0, 0.5), min_size=groups, max_size=groups)))
     high = np.minimum(low + width, 1.0)
     part = np.array(data.draw(st.lists(st.floats(0, 1), min_size=groups, max_size=groups)))
-    function = MEASURES[measure]
+    function = resolve(measure)
     inside = float(function(low + part * (high - low)))
     assert evenest(low, high, function) <= inside + 1e-6
     assert most_uneven(low, high, function) >= inside - 1e-9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["gini", "pq"])
+@pytest.mark.parametrize("measure", ["gini", "pq", DEVIATION], ids=str)
 def test_the_extremes_of_few_groups_are_those_of_full_enumeration(measure):
     low, high = np.array([0.1, 0.2, 0.05, 0.3]), np.array([0.2, 0.5, 0.4, 0.35])
-    function = MEASURES[measure]
+    function = resolve(measure)
     corners = [function(np.where(at, high, low)) for at in product([False, True], repeat=4)]
     assert most_uneven(low, high, function) == pytest.approx(max(corners))
     grid = [np.linspace(a, b, 12) for a, b in zip(low, high, strict=True)]
@@ -233,7 +246,7 @@ def test_an_undefined_value_has_no_interval():
     [
         ({"confidence": 95}, "between 0 and 1"),
         ({"method": "guarenteed"}, "Did you mean 'guaranteed'"),
-        ({"method": "guaranteed", "measure": np.ptp}, "for mpd, gini, pq, shortfall and ratio"),
+        ({"method": "guaranteed", "measure": spread}, r"convex set, and of 'spread'"),
     ],
 )
 def test_what_cannot_be_asked_of_an_interval_is_refused(options, message):
@@ -242,9 +255,6 @@ def test_what_cannot_be_asked_of_an_interval_is_refused(options, message):
 
 
 def test_a_measure_of_ones_own_has_an_interval():
-    def spread(values):
-        return np.asarray(values).std(axis=-1)
-
     found = eh.interval("statistical_parity", counted([30, 60], [100, 100]), measure=spread)
     assert found.value == pytest.approx(0.15)
     assert 0 < found.low < found.value < found.high

@@ -1,4 +1,4 @@
-"""A stranger adds a measure, a statistic, a criterion, a role and an estimator, each in one place.
+"""A stranger adds a measure, a statistic, a criterion, a role, an estimator and a section.
 
 It is done in a copy of the package, with nothing else changed: what was added must then work
 wherever it is promised to.
@@ -24,9 +24,30 @@ def deviation(values: ArrayLike) -> Any:
     return np.nanstd(np.asarray(values, dtype=np.float64), axis=-1)
 
 
+def _slope(values: Values) -> Values:
+    apart = values - values.mean(axis=-1, keepdims=True)
+    length = np.sqrt((apart**2).mean(axis=-1, keepdims=True))
+    return apart / (values.shape[-1] * np.where(length == 0, 1, length))
+
+
 MEASURES["deviation"] = Measure(
-    deviation, formula="√Var(w)", range="0 to half the range", is_not="It has a unit."
+    deviation,
+    formula="√Var(w)",
+    range="0 to half the range",
+    is_not="It has a unit.",
+    convex=True,
+    slope=_slope,
 )
+'''
+SECTION = '''
+
+def least(document: Document) -> Section | None:
+    """How few rows a group has."""
+    fewest = min(group["rows"] for group in document["groups"])
+    return Section("least", "The smallest group", [Text(f"It has {fewest} people.")])
+
+
+SECTIONS.append(least)
 '''
 STATISTIC = '''
 
@@ -91,6 +112,7 @@ METHODS["Lottery"] = _ours("Lottery", LotteryClassifier, "nobody")
 USE = """
 import inspect
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -103,12 +125,36 @@ from evenhand.cli.registries import criteria, measures
 from evenhand.mitigation import METHODS, tradeoff
 from evenhand.statistics import Ratio
 
+FITTED_ONCE = {"truth": "labels", "rate_error": None}  # without rows left out
 truth, predicted = [1, 1, 0, 0, 1, 0] * 20, [1, 0, 0, 1, 1, 0] * 20
 sex = ["a", "a", "b", "b", "c", "c"] * 20
 people = pd.DataFrame({"sex": sex, "truth": truth, "predicted": predicted})
 people.to_csv("people.csv", index=False)
 asked = {"criteria": ["f1_parity"], "measures": ["deviation", "mpd"]}
 report = eh.audit(truth, predicted, sensitive_features=sex, **asked)
+told = "The smallest group", "It has 40 people."
+forms = {"page": report.to_html(), "Markdown": report.to_markdown(), "terminal": str(report)}
+score = np.random.default_rng(0).random(120)
+uneven = [int(i % 7 < {"a": 5, "b": 3, "c": 2}[group]) for i, group in enumerate(sex)]
+by_deviation = {"sensitive_features": sex, "favorable": 1, "measure": "deviation"}
+bands = {}
+for method in ("calibrated", "guaranteed"):
+    watch = eh.Watch("statistical_parity", measures=["deviation"], favorable=1, method=method)
+    watch.update(eh.tally(truth, uneven, sensitive_features=sex), part="1", at="2026-02-01")
+    bands[f"watch {method}"] = watch.status().findings[0].intervals["deviation"]
+    bands[f"interval {method}"] = eh.interval(
+        "statistical_parity", truth, uneven, method=method, **by_deviation
+    )
+penalty = None
+if find_spec("torch"):
+    import torch
+
+    from evenhand.torch import Penalty
+
+    asked_of = Penalty("statistical_parity", "deviation", groups=3, favorable=1, noise=None)
+    labels, groups = torch.tensor(truth), torch.tensor(pd.factorize(np.array(sex))[0])
+    penalty = float(asked_of(torch.tensor(uneven, dtype=torch.float64), labels, group=groups))
+frontier = eh.frontier(truth, score, y_pred=uneven, values=2, **FITTED_ONCE, **by_deviation)
 lottery = METHODS["Lottery"](group="sex", random_state=0)
 curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measures=["deviation"])
 Path("reviewed.toml").write_text('reviewer = "truth"')
@@ -137,6 +183,11 @@ print(json.dumps({
         "f1_parity", truth, predicted, sensitive_features=sex, measure="deviation", favorable=1
     ),
     "audited": [[finding.criterion, finding.measure, finding.value] for finding in report.measured],
+    "sections": {name: [text in form for text in told] for name, form in forms.items()},
+    "uneven": float(pd.Series(uneven).groupby(sex).mean().std(ddof=0)),
+    "bands": {name: [band.low, band.value, band.high] for name, band in bands.items()},
+    "penalty": penalty,
+    "frontier": [frontier.model.value, min(point.value for point in frontier.points)],
     "page": "deviation" in report.to_html() and "f1 parity" in report.to_html().lower(),
     "parity": eh.evaluate(
         "statistical_parity", eh.tally(
@@ -197,6 +248,7 @@ def used(tmp_path_factory):
     home = folder / "evenhand"
     shutil.copytree(Path(evenhand.__file__).parent, home)
     append(home / "measures" / "catalogue.py", MEASURE)
+    append(home / "report" / "audit.py", SECTION)
     append(home / "statistics" / "catalogue.py", STATISTIC)
     append(home / "criteria" / "catalogue.py", CRITERION)
     roles = home / "_data" / "roles.py"
@@ -230,6 +282,25 @@ def test_they_are_audited_and_on_the_page(used):
         ["f1_parity", "mpd"],
     ]
     assert used["page"]
+
+
+def test_a_measure_with_a_gradient_is_known_wherever_measures_are(used):
+    value = pytest.approx(used["uneven"], abs=1e-12)
+    for name, (low, middle, high) in used["bands"].items():
+        assert middle == value, name
+        assert 0 < low < middle < high < 0.5, name
+    for made in ("interval", "watch"):
+        least, _, most = used["bands"][f"{made} guaranteed"]
+        low, _, high = used["bands"][f"{made} calibrated"]
+        assert least <= low
+        assert high <= most
+    assert used["penalty"] in (None, value)
+    assert used["frontier"] == [value, pytest.approx(0, abs=1e-9)]
+
+
+def test_a_section_of_the_report_is_shown_in_every_form(used):
+    assert used["sections"] == {form: [True, True] for form in ("page", "Markdown", "terminal")}
+    assert "The smallest group" in used["gated"][1]
 
 
 def test_a_statistic_of_hits_and_misses_is_tested_planned_for_and_watched_as_any_rate(used):

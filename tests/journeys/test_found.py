@@ -378,3 +378,13 @@ def test_the_gap_of_distributions_at_a_cut_point_is_in_percentage_points():
     assert re.fullmatch(r"≥ \d+\.\d pts", strong["short"])
     assert re.search(r"the largest gap is at least \d+\.\d percentage points", strong["words"])
     assert "pts" not in area["short"]
+
+
+def test_a_gap_of_which_no_hybrid_has_a_value_has_no_account_and_a_page():
+    y, p = [1, 1, 0, 0, 1, 0] * 20, [1, 0, 0, 1, 1, 0] * 20
+    group = ["a", "a", "b", "b", "c", "c"] * 20
+    found = eh.audit(y, p, sensitive_features=group, favorable=1, criteria="performance_parity(f1)")
+    assert found.document()["why"] is None
+    assert "Why they differ" not in found.to_html()
+    with pytest.raises(eh.InputError, match="would be 0/0 with the base rates of one of b and c"):
+        found.explain(between=("b", "c"))

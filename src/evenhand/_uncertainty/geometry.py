@@ -502,7 +502,10 @@ def evenest(low: Floats, high: Floats, measure: Measure) -> float:
 
 
 def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
-    """The greatest inequality of values between bounds; for many groups it may be overstated."""
+    """The greatest inequality of values between bounds; for many groups it may be overstated.
+
+    Where the vectors at most so unequal are a convex set, it is that of a corner.
+    """
     groups = len(low)
     if np.isinf(high).any():  # one value may be so large that the others are nothing beside it
         return float(measure(np.eye(groups)[0])) if measure.is_relative else np.inf
@@ -514,9 +517,11 @@ def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
                     pair = np.array([high[top], min(low[bottom], high[top])])
                     best = max(best, float(measure(pair)))
         return best
-    if groups <= MOST_ENUMERATED:
+    if groups <= MOST_ENUMERATED and measure.is_convex:
         chosen = (np.arange(1 << groups)[:, None] >> np.arange(groups)) & 1
         return float(np.max(measure(np.where(chosen == 1, high, low))))
+    if not measure.is_solved:
+        return measure.greatest((float(low.min()), float(high.max())), None, groups)
     return _relaxed(low, high, measure)
 
 

@@ -151,11 +151,7 @@ def interval(
     asked = asked_of(criterion, data).with_statistic(g)
     how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
     reading = asked_of(criterion, data).read_data(data, **how, g=g, to=to)
-    if method == "guaranteed" and not reading.settings.function.is_solved:
-        raise InputError(
-            "Guaranteed intervals are for mpd, gini, pq, shortfall and ratio; "
-            'for another measure pass method="calibrated".'
-        )
+    check_guaranteed(reading.settings.function, method)
     estimates = estimates_of(reading.source, asked, data.favorable)
     if to is not None and to != "best":
         return _beside(estimates, reading, to, confidence, method)
@@ -163,6 +159,16 @@ def interval(
     p_value = np.nan if method == "guaranteed" else homogeneity(source, asked, estimates)
     known = estimates, reading.settings, reading, source
     return interval_of(*known, confidence, p_value, method)
+
+
+def check_guaranteed(measure: Measure, method: str) -> None:
+    """Refuse guaranteed intervals by a measure that is not known to be largest at corners."""
+    if method == "guaranteed" and not measure.is_convex:
+        raise InputError(
+            f"Guaranteed intervals are for measures whose most even vectors are a convex set, and "
+            f"of {measure.name!r} that is not known. If they are, say so with its gradient: "
+            'Measure(…, convex=True, slope=…); or pass method="calibrated".'
+        )
 
 
 def reading_of(source: Source, asked: Criterion, settings: Settings, favorable: Label) -> Reading:
@@ -404,7 +410,7 @@ def _guaranteed(
             seen[i] = float(measure(cell[0].values))
             low, high = _box(estimates, i, cell, measure, error)
             lows[i] = evenest(low, high, measure)
-            highs[i] = most_uneven(low, high, measure) if measure.is_solved else np.nan
+            highs[i] = most_uneven(low, high, measure) if measure.is_convex else np.nan
     return lows, highs, seen
 
 

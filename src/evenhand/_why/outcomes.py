@@ -19,6 +19,7 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._data.tallies import Axis, Tally
+from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import row_influences
 from evenhand._why.entries import Entries, Floats, lent
 from evenhand.statistics import Statistic
@@ -48,6 +49,13 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
     hybrids = _tally(base[..., None] * rates, labels)
     at = statistic.read(hybrids).cells.index(cell)
     values = statistic.read(hybrids).values[at]
+    if not np.isfinite(values).all():
+        names = " and ".join(show(group) for group in counts.groups)
+        raise InputError(
+            f"{statistic.formula} would be 0/0 with the base rates of one of {names}, and the "
+            "decisions about the other, so the gap between them has no parts. Choose other groups "
+            "with between=, or explain a rate such as statistical_parity."
+        )
     slopes = row_influences(hybrids, statistic)[:, at].T.reshape(rates.shape)
     weights = _shapley(chosen)
     moved = _moved(counts, weights, chosen, players, (base, rates, slopes), (shares, decided))

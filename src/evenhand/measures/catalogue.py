@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -396,6 +397,8 @@ def measure_named(name: str) -> Measure | None:
     """
     word, bracket, rest = name.lower().partition("(")
     known = MEASURES.get(word.strip())
+    if known is not None and known.name != word.strip():  # listed by a name of its own
+        known = replace(known, name=word.strip())
     if known is None or not bracket:
         return known
     orders: dict[str, float] = {}

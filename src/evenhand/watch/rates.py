@@ -13,8 +13,10 @@ from evenhand._data.summaries import with_favorable
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label
 from evenhand._errors import InputError
+from evenhand._uncertainty.interval import check_guaranteed
 from evenhand.criteria.criterion import class_of
 from evenhand.criteria.questions import Question
+from evenhand.measures import resolve
 from evenhand.statistics import Statistic
 from evenhand.statistics.forms import ratio
 from evenhand.watch.labels import is_label
@@ -58,8 +60,10 @@ class Rates:
         )  # fmt: skip
 
 
-def check_watchable(question: Question, limits: Limits) -> None:
+def check_watchable(question: Question, limits: Limits, method: str) -> None:
     """Refuse what no anytime-valid interval is known for; say what to watch in its place."""
+    for measure in question.measures:
+        check_guaranteed(resolve(measure), method)
     statistic, name = question.criterion.statistic, question.name
     if question.criterion.across not in ("worst",):
         raise InputError(f"{name} sums over cut points, which cannot be watched; {_instead()}")

@@ -221,7 +221,7 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     questions = [questions_of([name], measures)[0] for name, measures in state["criteria"].items()]
     limits = {name: (float(ends[0]), float(ends[1])) for name, ends in state["limits"].items()}
     for question in questions:
-        check_watchable(question, limits)
+        check_watchable(question, limits, state["method"])
     gates = [gate_of(text) for text in state["bounds"]]
     asked = {(question.name, name) for question in questions for name in question.measures}
     _require(all((gate.criterion, gate.measure) in asked for gate in gates), "bounds")

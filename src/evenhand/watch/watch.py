@@ -147,7 +147,7 @@ class Watch(Result):
         questions = with_gates(questions_of(criteria, measures), gates)
         ranges = {name: _range(name, ends) for name, ends in (limits or {}).items()}
         for question in questions:
-            check_watchable(question, ranges)
+            check_watchable(question, ranges, method)
         if groups is None and baseline is not None:
             groups = baseline.groups
         settings = Settings(
