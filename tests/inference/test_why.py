@@ -486,3 +486,11 @@ def test_an_account_takes_every_form():
     assert len(found.plot("waterfall").axes[0].get_yticks()) == 4
     assert list(found.to_frame("strata").columns[:4]) == ["name", "value", "low", "high"]
     assert found.document()["schema"] == "evenhand.account/1"
+
+
+def test_few_people_of_one_true_label_leave_its_share_open():
+    y, p = [1] * 20 + [1] * 10 + [0] * 10, [1] * 20 + [1] * 8 + [0] * 12
+    found = eh.explain(
+        "statistical_parity", y, p, sensitive_features=["a"] * 20 + ["b"] * 20, favorable=1
+    )
+    assert found.part("base").low < found.part("base").value < found.part("base").high

@@ -64,7 +64,8 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
         *_named(labels, positive, len(weights)),
         weights @ values,
         entries.covariance(moved)
-        + _hidden(counts, weights, chosen[:, players], (base, slopes), decided),
+        + _hidden(counts, weights, chosen[:, players], (base, slopes), decided)
+        + _hidden_bases(counts, weights, chosen[:, 0], (slopes * rates).sum(axis=2), shares),
         entries.free(moved),
         notes,
     )
@@ -168,6 +169,27 @@ def _hidden(
         along = np.einsum("ph,hy,hyc->pyc", weights, own, slopes)
         along -= (along * usual).sum(axis=2, keepdims=True)
         total += np.einsum("pyc,qyc,yc,y->pq", along, along, usual, few[group])
+    return total
+
+
+def _hidden_bases(
+    counts: Tally,
+    weights: Floats,
+    source: np.ndarray[tuple[int], np.dtype[np.intp]],
+    along: Floats,
+    shares: Floats,
+) -> Floats:
+    """What few rows may hide of a group's true labels, as covariances (parts, parts)."""
+    sizes = counts.table("group")
+    squares = counts.table("group", of="weight²" if "weight²" in counts.sums else "rows")
+    few = lent(np.where(squares > 0, sizes**2 / np.where(squares > 0, squares, 1.0), 0.0))
+    both = sizes @ shares + 0.5 / shares.shape[1]
+    usual = both / both.sum()
+    total = np.zeros((len(weights), len(weights)))
+    for group in (0, 1):
+        moved = weights @ ((source == group)[:, None] * along)
+        moved -= (moved @ usual)[:, None]
+        total += few[group] * (moved * usual) @ moved.T
     return total
 
 
