@@ -84,7 +84,7 @@ class Probable:
         known = column_of(table, known) if isinstance(known, str) else known
         return probable(matrix, self.groups, known=known, assuming=self.assuming)
 
-    def cells(self) -> Cells:
+    def cells(self, most: int = MOST_CELLS) -> Cells:
         """Rows of the same probabilities, or of similar ones where these are too many."""
         known = None if self.known is None else _known_codes(self.known, self.groups)
         matrix = self.probabilities
@@ -92,12 +92,25 @@ class Probable:
         if matrix is None:
             codes, mixing = np.zeros(rows, np.intp), np.full((1, len(self.groups)), np.nan)
         else:
-            codes, mixing = _alike(matrix)
+            codes, mixing = _alike(matrix, most)
         if known is None:
             return Cells(codes, mixing, np.full(len(mixing), UNKNOWN), self.groups)
         width = len(self.groups) + 1
         both, codes = np.unique(codes * width + known - UNKNOWN, return_inverse=True)
         return Cells(codes, mixing[both // width], both % width + UNKNOWN, self.groups)
+
+    def by_row(self) -> Floats:
+        """The probabilities of every row (rows, groups); of a known group, 1."""
+        if self.probabilities is None:
+            raise InputError(
+                "Rules go by the probabilities of groups, and only known groups were given: pass "
+                "probabilities."
+            )
+        if self.known is None:
+            return np.asarray(self.probabilities)
+        known = _known_codes(self.known, self.groups)
+        sure = np.eye(len(self.groups))[np.maximum(known, 0)]
+        return np.where((known >= 0)[:, None], sure, self.probabilities)
 
 
 @suggests_names
@@ -287,11 +300,11 @@ def _known_codes(known: Any, labels: tuple[Label, ...]) -> Codes:
     return np.array(places, np.intp)[column.codes]
 
 
-def _alike(matrix: Floats) -> tuple[Codes, Floats]:
+def _alike(matrix: Floats, most: int) -> tuple[Codes, Floats]:
     """Cells of rows with equal probabilities; with similar ones, where those would be too many."""
     codes, first = _distinct(matrix)
     rows = len(matrix)
-    most = min(MOST_CELLS, max(rows // ROWS_OF_A_CELL, FEWEST_CELLS))
+    most = min(most, max(rows // ROWS_OF_A_CELL, FEWEST_CELLS))
     if len(first) <= most:
         return codes, matrix[first]
     for parts in GRIDS:

@@ -14,6 +14,7 @@ from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._data.models import features_for
+from evenhand._data.probable import Probable
 from evenhand._data.roles import OF_RANKINGS
 from evenhand._errors import InputError, InputTypeError
 from evenhand._frontier import regression
@@ -85,6 +86,10 @@ def frontier(
     for them with `data`. Decisions in use, `y_pred`, are placed beside the curve; by default the
     class of the largest probability. Without `y_true` the scores are believed, which must then be
     probabilities.
+
+    Where nobody's group is known, pass `sensitive_features=evenhand.probable(...)`. Rules then go
+    by scores and probabilities of groups, and the disparity is the worst that these allow; with
+    `assuming="weighted"` it is that of people who count in each group with its probability.
 
     Parameters
     ----------
@@ -186,6 +191,9 @@ def frontier(
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
     asked = asked_of(criterion, data)
+    if isinstance(data.sensitive_features, Probable):
+        whom = data.sensitive_features.read(data.data)
+        data = replace(data, sensitive_features=whom)
     criterion = asked.name
     if measure is None:
         measure = DEFAULT_MEASURE if resolve(asked.measure).falls else asked.measure
@@ -201,10 +209,15 @@ def frontier(
     check_distinct(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
     )
-    check_order(**known, group_proba=group_proba)
+    is_unknown = isinstance(sensitive_features, Probable)
+    check_order(
+        **known | ({"sensitive_features": None} if is_unknown else {}), group_proba=group_proba
+    )
     if criterion in regression.CRITERIA:
         if recalibrate:
             raise InputError("Scores of classes are recalibrated; amounts are not.")
+        if is_unknown:
+            raise InputError("A frontier of amounts is traced where all groups are known.")
         amounts = read_amounts(y_true, y_score, sensitive_features, sample_weight)
         about_classes = {
             "cost": cost,
@@ -224,6 +237,8 @@ def frontier(
         return regression_frontier(
             amounts, criterion, measure, points, others, kind, confidence, seed
         )
+    if is_unknown and recalibrate:
+        raise InputError("Scores are recalibrated where all groups are known.")
     rows = read_rows(
         y_true,
         y_score,
@@ -234,6 +249,8 @@ def frontier(
         score_of=score_of,
         group_proba=group_proba,
     )
+    if rows.proxy is not None and not rising:
+        raise InputError("The worst case over groups cannot go with rising=False.")
     judge = _truth(truth, rows, recalibrate)
     question = read_objective(
         rows,
@@ -379,7 +396,8 @@ def _weighing(rows: Rows, decisions: Floats) -> tuple[Rows, Floats]:
     if rows.weight.all():
         return rows, decisions
     kept = rows.weight > 0
-    check_everyone(rows.group[kept], rows.groups)
+    if not rows.unknown:
+        check_everyone(rows.group[kept], rows.groups)
     return rows.take(kept), decisions[kept]
 
 
@@ -390,7 +408,7 @@ def _parts(
     if test is not None:
         if held_out is not None:
             raise InputError("Give test rows or a share to hold out, not both.")
-        size = 3 if rows.group_proba is None else 4
+        size = 4 if rows.group_proba is not None and not rows.unknown else 3
         if not isinstance(test, tuple | list) or len(test) != size:
             raise InputTypeError(
                 "test is (y_true, y_score, sensitive_features) of other rows, and group_proba "
@@ -400,7 +418,9 @@ def _parts(
         return rows, decisions, other, _decisions(None, other)
     if held_out is None:
         return rows, decisions, None, decisions
-    drawn = _held_out(held_out, rows.group, len(rows.groups), random_state)
+    every = np.zeros_like(rows.group) if rows.unknown else rows.group
+    groups = 1 if rows.unknown else len(rows.groups)
+    drawn = _held_out(held_out, every, groups, random_state)
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
 
 

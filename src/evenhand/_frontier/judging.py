@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._data.groups import show
+from evenhand._data.probable import probable
 from evenhand._errors import EvenhandError
 from evenhand._frontier.wording import without_small
 from evenhand._uncertainty.interval import interval
@@ -45,8 +46,11 @@ def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
     error = float(np.sqrt((share**2 * (spent - cost) ** 2).sum()))
     accuracy = float(np.trace(table.sum(axis=0)))
     aside = None
+    if rows.proxy is not None:
+        value = question.allowed(rows, rows.onehot).gap(chances[:, 1])
+        return Judged(value, cost, accuracy, error)
     if question.reference is None:
-        sizes = np.bincount(rows.group, rows.weight, len(rows.groups))
+        sizes = rows.sizes
         names = [show(group) for group in rows.groups]
         value_of = partial(question.value, favorable=rows.favorable)
         aside = without_small(table, sizes, names, value_of)
@@ -74,7 +78,7 @@ def with_interval(
         question.criterion,
         None if rows.truth is None else labels[rows.truth],
         labels[decided],
-        sensitive_features=rows.group,
+        sensitive_features=_whom(rows),
         sample_weight=weighted,
         measure=question.measure,
         favorable=favorable,
@@ -82,6 +86,17 @@ def with_interval(
         confidence=confidence,
     )
     return replace(plain, low=low, high=high)
+
+
+def _whom(rows: Rows) -> Any:
+    """The groups of the rows, or what is known of them."""
+    if not rows.unknown:
+        return rows.group
+    return probable(
+        rows.group_proba,
+        range(len(rows.groups)),
+        assuming="weighted" if rows.proxy is None else None,
+    )
 
 
 def ends(criterion: str, y_true: Any, y_pred: Any, **options: Any) -> tuple[float, float]:

@@ -16,6 +16,16 @@ ORDER = (
     "the order of the scores; the recommended rules are fitted to labels."
 )
 
+WORST = (
+    "Nobody's group is known: rules go by the score and by the probabilities of groups, in {cells} "
+    "cells. The gap is the largest that these probabilities allow, whoever is in which group, and "
+    "no rule that selects higher scores in each cell does better."
+)
+WEIGHTED = (
+    "Nobody's group is known: rules go by scores and the probabilities of groups. The gap is right "
+    "if, among people with the same probabilities, truth and scores do not depend on the group."
+)
+
 
 def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str, ...]:
     """In sentences."""
@@ -23,7 +33,7 @@ def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str,
     believed = rows if maps is None else maps.applied(rows)
     if maps is not None:
         found.append(maps.told())
-    if rows.truth is not None and believed.are_probabilities:
+    if rows.truth is not None and believed.are_probabilities and not rows.unknown:
         off = miscalibrated(believed)
         if off and judge == "scores":
             found.append(f"{off} The curve believes them{'' if maps else WAY_OUT}.")
@@ -38,6 +48,10 @@ def _knowledge(rows: Rows) -> str:
             "These rules know the group when they decide, which can be unlawful even to the "
             "benefit of those who fare worse. group_proba= traces rules that do not."
         )
+    if rows.proxy is not None:
+        return WORST.format(cells=len(rows.proxy.centers))
+    if rows.unknown:
+        return WEIGHTED
     truth = np.eye(len(rows.groups))[rows.group]
     off = [
         calibration_error(rows.group_proba[:, [group]], truth[:, [group]], rows.weight)

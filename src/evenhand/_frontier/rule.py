@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
+from evenhand._data.probable import Probable
 from evenhand._errors import InputError
 from evenhand._frontier.judging import judged
 from evenhand._frontier.ties import NO_TIES, Ties, ties
@@ -50,8 +51,12 @@ class Rule(DecisionRule):
         cls, decisions: DecisionRule, rows: Rows, question: Objective, rising_cost: str = ""
     ) -> Rule:
         """Decisions with the names of their classes and groups, and what they come to."""
-        columns = () if rows.group_proba is not None else rows.columns
-        named = decisions.named(rows.classes, columns, rows.groups if columns else ())
+        columns, labels = rows.columns, rows.groups
+        if rows.proxy is not None:
+            columns, labels = ("cell",), rows.proxy.named(rows.groups)
+        elif rows.group_proba is not None:
+            columns, labels = (), ()
+        named = decisions.named(rows.classes, columns, labels)
         chances = decisions.probabilities(rows.features, rows.known)
         found = judged(rows, chances, question)
         by_lot = np.flatnonzero(chances.max(axis=1) < 1)
@@ -112,8 +117,8 @@ class Rule(DecisionRule):
         ----------
         y_score : array-like
             Scores like those of the frontier.
-        sensitive_features : array-like or dataframe
-            The rows' groups.
+        sensitive_features : array-like, dataframe or Probable
+            The rows' groups; where none was known, what `evenhand.probable` makes.
         group_proba : array-like of shape (n_rows, n_groups), optional
             In place of the groups, where the rule does not know them.
 
@@ -141,8 +146,8 @@ class Rule(DecisionRule):
         ----------
         y_score : array-like
             Scores like those of the frontier.
-        sensitive_features : array-like or dataframe
-            The rows' groups.
+        sensitive_features : array-like, dataframe or Probable
+            The rows' groups; where none was known, what `evenhand.probable` makes.
         group_proba : array-like of shape (n_rows, n_groups), optional
             In place of the groups, where the rule does not know them.
         ids : array-like, optional
@@ -166,6 +171,13 @@ class Rule(DecisionRule):
 
     def _rows(self, y_score: Any, sensitive_features: Any, group_proba: Any) -> Rows:
         like = self._read_like
+        if like.unknown:
+            if not isinstance(sensitive_features, Probable):
+                raise InputError(
+                    "This rule goes by probabilities of groups: pass "
+                    "sensitive_features=evenhand.probable(...)."
+                )
+            return read_rows(None, y_score, sensitive_features, like=like)
         if like.group_proba is None:
             if sensitive_features is None:
                 raise InputError("This rule knows the group: pass sensitive_features.")
@@ -179,7 +191,8 @@ class Rule(DecisionRule):
         """What rows are known by where no id is given: score and group."""
         own = [column.astype(object) for column in rows.features.T[1:]]
         if rows.known is not None:
-            names = np.array([show(label) for label in self.groups], dtype=object)
+            pools = range(self.pools) if rows.proxy is not None else self.groups
+            names = np.array([show(label) for label in pools], dtype=object)
             own.insert(0, names[rows.known])
         return np.column_stack(own)
 

@@ -22,8 +22,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from evenhand._columns.encoding import check_order, finite
 from evenhand._data.dataframes import is_frame
 from evenhand._data.groups import show
+from evenhand._data.probable import Probable
 from evenhand._data.tasks import favorable_label
-from evenhand._errors import InputError, UnboundWarning, refusing
+from evenhand._errors import InputError, InputTypeError, UnboundWarning, refusing
 from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
 from evenhand._words import number
@@ -81,9 +82,10 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     estimator : estimator, default None
         The base model, fitted by the method; None is logistic regression, or least squares for a
         regression.
-    group : str, int, or list of these, default None
+    group : str, int, list of these or Probable, default None
         The column or columns of X that name the group (positions where X is an array); it must be
-        given. Several columns make a group of each observed combination.
+        given. Several columns make a group of each observed combination. A few methods take
+        probabilities of groups, see `RuleClassifier`.
     bins : int or dict, default None
         Into how many quantile bins numeric group columns are cut, all or by column, as in
         `evenhand.groups`; None takes every value for a group of its own.
@@ -122,6 +124,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     _reads_group: ClassVar[bool] = True
     _weighs: ClassVar[bool] = False
     _extra: ClassVar[str | None] = None
+    _takes_probable: ClassVar[bool] = False
     estimator: Any = field(default=None, kw_only=False)
     group: Any = None
     bins: Bins = None
@@ -253,6 +256,12 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             there = np.flatnonzero(sample_weight)
             X, y, sample_weight = rows_of(X, there), y[there], sample_weight[there]
         self._key = key_of(self.random_state)
+        if isinstance(self.group, Probable) and not self._takes_probable:
+            others = able(GroupReader, lambda other: other._takes_probable)
+            raise InputTypeError(
+                f"{type(self).__name__} needs the group of every row; {', '.join(others)} can do "
+                "with probabilities."
+            )
         self.sensitive_, codes = Sensitive.read(X, self.group, self.bins, self.row_id)
         self.notes_ = ()
         return Rows(X, y, codes, sample_weight)

@@ -15,6 +15,7 @@ from evenhand._columns.bins import binned, quantile_edges
 from evenhand._columns.encoding import encode, numbers
 from evenhand._data.dataframes import column_of, is_frame
 from evenhand._data.groups import Groups, groups, show
+from evenhand._data.probable import Probable, probable
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import brief
 
@@ -29,7 +30,8 @@ class Sensitive:
 
     `columns` are names, or positions where X has no names; `cuts` holds the bin edges of the
     columns that were cut. The outermost bins are open to values beyond those seen at fit. `hidden`
-    are columns that name the person, for lots alone.
+    are columns that name the person, for lots alone. Where groups are `probable`, the columns have
+    their probabilities.
 
     >>> people = np.array([[31, 1], [64, 0], [45, 1]])
     >>> by_age = Sensitive.learn(people, group=0, bins=2)
@@ -41,6 +43,7 @@ class Sensitive:
     labels: tuple[Label, ...]
     cuts: Mapping[Any, NDArray[np.float64]]
     hidden: tuple[Any, ...] = ()
+    probable: Probable | None = None
 
     @classmethod
     def learn(cls, X: Any, group: Any, bins: Bins = None) -> Sensitive:
@@ -54,6 +57,8 @@ class Sensitive:
         """Learn the groups of the fitting rows, and give each row's."""
         if group is None or (isinstance(group, Sequence) and not len(group)):
             raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
+        if isinstance(group, Probable):
+            return cls._of_probable(X, group, _id_columns(X, row_id))
         if hasattr(group, "shape"):
             name = getattr(group, "name", None) or "sex"
             raise InputTypeError(
@@ -73,8 +78,29 @@ class Sensitive:
             )
         return cls(columns, seen.labels, cuts, hidden), seen.codes.astype(np.intp)
 
+    @classmethod
+    def _of_probable(
+        cls, X: Any, given: Probable, hidden: tuple[Any, ...]
+    ) -> tuple[Sensitive, Codes]:
+        """Groups of which X has the probabilities; the code of a row is one that there is not."""
+        if not isinstance(given.probabilities, tuple) or given.known is not None:
+            raise InputError(
+                "group=evenhand.probable(...) names the columns of X that have the probabilities, "
+                "such as probable(['p_F', 'p_M'], groups=['F', 'M']), and no known groups."
+            )
+        found = cls(_resolved(X, given.probabilities), given.groups, {}, hidden, given)
+        return found, np.full(len(found.chances(X)), len(found.labels))
+
+    def chances(self, X: Any) -> NDArray[np.float64]:
+        """The probabilities of groups in X (rows, groups)."""
+        assert self.probable is not None
+        columns = np.column_stack([numbers(column_of(X, name), str(name)) for name in self.columns])
+        return probable(columns, self.labels, assuming=self.probable.assuming).by_row()
+
     def codes(self, X: Any) -> Codes:
         """The place of each row's group in `labels`; −1 for a group not seen at fit."""
+        if self.probable is not None:
+            return np.zeros(X.shape[0], np.intp)
         there = self.groups(X)
         place = {label: code for code, label in enumerate(self.labels)}
         return np.array([place.get(label, -1) for label in there.labels], np.intp)[there.codes]

@@ -62,6 +62,7 @@ class RateConstrainedClassifier(RuleClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = tuple(RATES)
+    _takes_probable: ClassVar[bool] = True
     criterion: str = "statistical_parity"
     measure: MeasureLike = "mpd"
     epsilon: NonNegative = 0.01
@@ -118,6 +119,7 @@ class LinearPostClassifier(RuleClassifier):
         "equal_opportunity",
         "equalized_odds",
     )
+    _takes_probable: ClassVar[bool] = True
     criterion: str = "statistical_parity"
     epsilon: NonNegative = 0.01
 

@@ -34,6 +34,7 @@ from evenhand.mitigation.optimal import (
     require_convex,
     require_extremes,
 )
+from evenhand.mitigation.optimal.worst import Allowed, check_worst
 
 CRITERIA = (*RATES, "selection_rate_ratio")
 RATES_BY_NAME = {
@@ -106,6 +107,13 @@ class Objective:
             return float("nan")
         return first.worst(first.forms(confusion))
 
+    def allowed(self, rows: Rows, truth: Floats) -> Allowed:
+        """All that the groups of rows may be where a proxy is all that is known of them."""
+        assert rows.proxy is not None
+        assert rows.group_proba is not None
+        mass = truth * rows.weight[:, None]
+        return Allowed.of(mass, rows.proxy, rows.group_proba, self.criterion)
+
     def price(self, confusion: Floats) -> float:
         """What decisions cost, on average."""
         return float(np.einsum("ky,aky->", self.cost, confusion))
@@ -139,6 +147,15 @@ def read_objective(
     for name in (criterion, *(name for name, *_ in further)):
         _among(name, CRITERIA, "criterion")
     compared = {criterion, *(name for name, *_ in further)}
+    if rows.proxy is not None:
+        about = {
+            "also": further,
+            "reference": reference,
+            "at_least": at_least,
+            "at_most": at_most,
+            "capacity": capacity,
+        }
+        check_worst(by, len(rows.classes), **about)
     if "selection_rate_ratio" in compared and rows.favorable is None:
         raise InputError("selection_rate_ratio is about one class: name it by favorable=.")
     return Objective(

@@ -15,9 +15,11 @@ from evenhand._columns.encoding import check_lengths, classes, finite, floats, w
 from evenhand._data.dataframes import is_frame
 from evenhand._data.distributions import check_direction, distribution
 from evenhand._data.groups import Groups, groups, show
+from evenhand._data.probable import Probable
 from evenhand._data.tasks import favorable_label, scored_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_labels
+from evenhand.mitigation.optimal.worst import MOST_CELLS, Proxy
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -37,7 +39,9 @@ class Rows:
     groups, classes) then holds scores that depend on the group, where they were recalibrated. The
     favorable class may have been `stated`, or is the default. Scores are `turned` where a
     single column was that of the other class, and `swapped` where the favorable class, which is the
-    second here, was the first of the `given` columns.
+    second here, was the first of the `given` columns. Where groups are `unknown`, all there is are
+    their probabilities; rules then go by the cells of the `proxy` if they are bounded in the worst
+    case.
     """
 
     scores: Floats
@@ -55,20 +59,37 @@ class Rows:
     turned: bool = False
     given: int = 1
     swapped: bool = False
+    unknown: bool = False
+    proxy: Proxy | None = None
 
     @property
     def features(self) -> Floats:
         """What rules look at: scores, or where they do not know the group P(group, class | x)."""
-        if self.group_proba is None:
-            return self.scores
+        is_joint = self.group_proba is not None and self.proxy is None
+        return self.joint if is_joint else self.scores
+
+    @property
+    def joint(self) -> Floats:
+        """P(group, class | x), the classes of one group side by side."""
+        assert self.group_proba is not None
         scores = self.scores[:, None, :] if self.by_group is None else self.by_group
         joint = self.group_proba[:, :, None] * scores
         return np.ascontiguousarray(joint.reshape(len(self.scores), -1))
 
     @property
     def known(self) -> Codes | None:
-        """The groups that rules know."""
+        """The groups that rules know, or the cells of the proxy."""
+        if self.proxy is not None:
+            return self.proxy.codes
         return self.group if self.group_proba is None else None
+
+    @property
+    def sizes(self) -> Floats:
+        """The weight of every group, as far as it is known."""
+        if self.unknown:
+            assert self.group_proba is not None
+            return np.asarray(self.weight @ self.group_proba)
+        return np.bincount(self.group, self.weight, len(self.groups)).astype(np.float64)
 
     @property
     def is_binary(self) -> bool:
@@ -85,6 +106,7 @@ class Rows:
     def take(self, rows: NDArray[Any]) -> Rows:
         """Some of the rows."""
         truth = None if self.truth is None else self.truth[rows]
+        proxy = self.proxy
         return replace(
             self,
             scores=self.scores[rows],
@@ -93,11 +115,17 @@ class Rows:
             weight=self.weight[rows],
             group_proba=None if self.group_proba is None else self.group_proba[rows],
             by_group=None if self.by_group is None else self.by_group[rows],
+            proxy=None if proxy is None else replace(proxy, codes=proxy.codes[rows]),
         )
 
     def confusion(self, chances: Floats) -> Floats:
         """Expected decisions (groups, true class, decision) as shares of the rows."""
         truth, count = self.onehot * self.weight[:, None], len(self.classes)
+        if self.unknown:
+            assert self.group_proba is not None
+            joint = (self.group_proba[:, :, None] * truth[:, None, :]).reshape(len(truth), -1)
+            table = joint.T @ chances
+            return np.asarray(table.reshape(-1, count, count) / self.weight.sum())
         table = np.stack(
             [
                 np.bincount(self.group, truth[:, k] * chances[:, y], len(self.groups))
@@ -127,18 +155,24 @@ def read_rows(
     like: Rows | None = None,
 ) -> Rows:
     """The rows, checked; `like` others, they have their classes and groups."""
-    whom = groups(sensitive_features)
+    matrix, proxy = None, None
+    if isinstance(sensitive_features, Probable):
+        whom, matrix, proxy = _probable(sensitive_features, group_proba, like)
+        group_proba = matrix
+    else:
+        whom = groups(sensitive_features)
     scores = _scores(y_score)
     truth = None if y_true is None else classes(y_true, "y_true")
     weight = weights(sample_weight)
     check_lengths(y_true=truth, y_score=scores, sensitive_features=whom.codes, sample_weight=weight)
     if like is not None:
         known, best, group_labels = like.classes, like.favorable, like.groups
-        code = _places(whom, group_labels)
+        code = _places(whom, group_labels) if matrix is None else whom.codes.astype(np.intp)
     else:
         known, best = _classes(truth, scores, labels, favorable)
         code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
-        check_nobody_dropped(whom)
+        if matrix is None:
+            check_nobody_dropped(whom)
     single, turned = scores.shape[1] == 1, False
     if single:
         if len(known) != 2:
@@ -201,7 +235,41 @@ def read_rows(
         turned=turned,
         given=scores.shape[1] if not single else 1,
         swapped=swapped,
+        unknown=matrix is not None,
+        proxy=proxy,
     )
+
+
+def _probable(
+    given: Probable, group_proba: Any, like: Rows | None
+) -> tuple[Groups, Floats, Proxy | None]:
+    """Groups of which probabilities are known; the cells of rules that hold in the worst case.
+
+    The code of a row's group is one that there is not, so that nothing can count by it.
+    """
+    if group_proba is not None:
+        raise InputError("sensitive_features are probable already: leave out group_proba.")
+    if given.assuming not in (None, "weighted"):
+        raise InputError(
+            f"assuming={given.assuming!r} cannot go with rules: they are judged by the worst case, "
+            'or with assuming="weighted".'
+        )
+    matrix = given.by_row()
+    if like is not None:
+        if set(given.groups) != set(like.groups):
+            raise InputError(
+                f"The probabilities are of the groups {[*map(show, given.groups)]}, and the rules "
+                f"were fitted to {[*map(show, like.groups)]}."
+            )
+        matrix = matrix[:, [given.groups.index(label) for label in like.groups]]
+    proxy = None
+    if like is None and given.assuming is None:
+        proxy = Proxy.of(matrix, np.unique(given.cells(MOST_CELLS).mixing, axis=0))
+    elif like is not None and like.proxy is not None:
+        proxy = Proxy.of(matrix, like.proxy.centers)
+    nobody = np.full(len(matrix), len(given.groups))
+    labels = given.groups if like is None else like.groups
+    return Groups(nobody, labels, ("group",)), matrix, proxy
 
 
 def _is_turned(known: Sequence[Label], best: int | None, favorable: Label, score_of: Label) -> bool:

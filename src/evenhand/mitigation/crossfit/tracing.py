@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from evenhand.mitigation.optimal import (
     solve,
     stated,
 )
+from evenhand.mitigation.optimal.problem import Columns
+from evenhand.mitigation.optimal.worst import Worst
 
 BISECTIONS = 14
 
@@ -45,13 +47,19 @@ class Tracer:
 
     def free(self) -> Solution:
         """Without a bound on the disparity."""
-        return solve(self.problem(np.inf))
+        return self.solution(np.inf)
+
+    def solution(
+        self, epsilon: float, tolerance: float = 1e-6, start: Columns | None = None
+    ) -> Solution:
+        """The cheapest rules with this bound; the search may begin with some."""
+        return solve(self.problem(epsilon), tolerance, start)
 
     def along(self, bounds: Sequence[float], tolerance: float = 1e-6) -> Iterator[Solution]:
         """For each of these bounds; each search begins with the rules of the one before."""
         columns = None
         for epsilon in bounds:
-            solution = solve(self.problem(float(epsilon)), tolerance, columns)
+            solution = self.solution(float(epsilon), tolerance, columns)
             columns = solution.columns if len(solution.columns.pool) else None
             if self.calibration is not None:
                 solution = replace(solution, rule=self.calibration.taken_in(solution.rule))
@@ -70,13 +78,33 @@ class Tracer:
         low, high, columns = 0.0, most, None
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            solution = solve(self.problem(middle), start=columns)
+            solution = self.solution(middle, start=columns)
             columns = solution.columns
             if solution.cost - solution.gap > cost:
                 low = middle
             else:
                 high = middle
         return low
+
+
+@dataclass(frozen=True, eq=False)
+class WorstTracer(Tracer):
+    """Rules whose disparity is the worst that the probabilities of groups allow."""
+
+    worst: Worst = field(kw_only=True)
+
+    def solution(
+        self,
+        epsilon: float,
+        tolerance: float = 1e-6,  # noqa: ARG002
+        start: Columns | None = None,  # noqa: ARG002
+    ) -> Solution:
+        """The cheapest rules with this bound."""
+        return self.worst.solve(epsilon)
+
+    def cost_of_rising(self, bound: float, solution: Solution) -> float:  # noqa: ARG002
+        """Nothing: there are only such rules."""
+        return 0.0
 
 
 def tracer_of(
@@ -92,6 +120,10 @@ def tracer_of(
     Labels look at nothing but the order of scores, which a map of two classes keeps; so a rule
     that is `rising` in calibrated scores is so in scores as they come.
     """
+    if rows.proxy is not None:
+        worst = Worst.of(rows.scores, question.allowed(rows, rows.scores), question.cost)
+        population = population_of(rows, truth, rising)
+        return WorstTracer(population, question, rows.favorable, worst=worst)
     if calibration is None or truth == "labels":
         return Tracer(population_of(rows, truth, rising), question, rows.favorable)
     population = population_of(calibration.applied(rows), truth, rising)
@@ -101,7 +133,7 @@ def tracer_of(
 def population_of(rows: Rows, truth: str, rising: bool) -> Population:
     """Rows that answer prices, judged by their labels or by their own probabilities."""
     if rows.group_proba is not None:
-        return Scores.blind(rows.features, rows.weight, len(rows.groups))
+        return Scores.blind(rows.joint, rows.weight, len(rows.groups))
     whose = rows.group, rows.weight, len(rows.groups)
     if truth == "labels" and rows.is_binary:
         return Curves.of(rows.scores[:, 1], rows.onehot[:, 1], *whose, rising)

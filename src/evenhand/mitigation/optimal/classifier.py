@@ -14,6 +14,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._data.groups import show
+from evenhand._data.probable import probable
+from evenhand._errors import InputError
 from evenhand._words import number
 from evenhand.measures import Measure
 from evenhand.mitigation._fields import Positive
@@ -21,10 +23,11 @@ from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
 from evenhand.mitigation.optimal.generation import Solution, cost_of_rising, solve
-from evenhand.mitigation.optimal.problem import Columns, Problem, compared, stated
+from evenhand.mitigation.optimal.problem import Columns, Problem, compared, costs_of, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.requirements import Requirement, evenly
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
+from evenhand.mitigation.optimal.worst import MOST_CELLS, Allowed, Proxy, Worst, check_worst
 
 Populations = Callable[[float], Population]  # whose rules are sought, by the bound
 
@@ -39,6 +42,11 @@ class CriterionBound(NamedTuple):
 
 class RuleClassifier(GroupClassifier):
     """The abstract parent of the post-processors that solve for a `DecisionRule`.
+
+    Where nobody's group is known, `group=evenhand.probable(["p_F", "p_M"], groups=["F", "M"])`
+    names the columns of X that have the probabilities of groups. Of two classes and by "mpd", the
+    bound holds in the worst case that these allow; with assuming="weighted", for people who count
+    in each group with its probability.
 
     With a `group_estimator`, any classifier, decisions do not need to know the group: the rule
     goes by P(group, class | x), and the group columns are read at fit only. Give sees_group=False
@@ -69,6 +77,9 @@ class RuleClassifier(GroupClassifier):
         How much of that is due to `rising`: what the optimum of all rules costs less.
     value_ : float
         The criterion on the fitting rows, under the base model's probabilities.
+    proxy_ : ndarray of shape (n_cells, n_groups) or None
+        Where groups are probable and nothing is assumed: the probabilities in the cells that the
+        rule goes by.
     nearest_ : Nearest
         The nearest rule without chance, by which `predict` decides if `draw` is False: its `rule`,
         and on the fitting rows its exact `objective`, `value` and `rates`.
@@ -147,7 +158,10 @@ class RuleClassifier(GroupClassifier):
             self._tell_unbound(what, solution.value, bound.measure)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
-        if self._asks_group():
+        if self.proxy_ is not None:
+            cells = Proxy.of(self.sensitive_.chances(X), self.proxy_).codes
+            return self.rule_.probabilities(self._base_probabilities(X), cells)
+        if self.sensitive_.probable is None and self._asks_group():
             return self.rule_.probabilities(self._base_probabilities(X), group)
         return self.rule_.probabilities(self._joint(X))
 
@@ -159,7 +173,12 @@ class RuleClassifier(GroupClassifier):
         self._fit_base(rows)
         groups = len(self.sensitive_.labels)
         population: Population
-        if self._asks_group():
+        self.proxy_: Floats | None = None
+        self._worst: Worst | None = None
+        if self.sensitive_.probable is not None:
+            population = Scores.blind(self._joint(rows.X), rows.weight, groups)
+            self._worst = self._worst_case(rows)
+        elif self._asks_group():
             scores = self._base_probabilities(rows.X)
             population = known_groups(scores, rows.group, rows.weight, groups, self.rising)
         else:
@@ -169,19 +188,33 @@ class RuleClassifier(GroupClassifier):
 
     def _solve(self, population: Population, start: Columns | None = None) -> Solution:
         stated = self._problem(population)
-        solution = solve(stated, self.tolerance, start)
+        if self._worst is None:
+            solution = solve(stated, self.tolerance, start)
+        else:
+            solution = self._worst.solve(self.epsilon)
         names = self._rule_names()
         self.rule_ = solution.rule.named(**names)
         self.nearest_ = solution.nearest._replace(rule=solution.nearest.rule.named(**names))
         self.objective_, self.gap_, self.value_ = solution.cost, solution.gap, solution.value
         self.rates_, self.multipliers_ = solution.rates, solution.multipliers
-        self.rising_cost_ = cost_of_rising(stated, solution, self.tolerance)
+        is_known = self.sensitive_.probable is None
+        self.rising_cost_ = cost_of_rising(stated, solution, self.tolerance) if is_known else 0.0
         self.notes_ = (
             *self._unobserved(stated),
             *self._unfinished(solution, stated.scale),
             *self._told_rising(),
         )
         return solution
+
+    def _rule_names(self) -> dict[str, Any]:
+        """What a rule calls its classes and groups; the cells of a proxy in place of these."""
+        if self.sensitive_.probable is None:
+            return super()._rule_names()
+        classes = {"classes": self.classes_.tolist()}
+        if self.proxy_ is None:
+            return classes
+        labels = Proxy(np.empty(0, np.intp), self.proxy_).named(self.sensitive_.labels)
+        return classes | {"columns": ("cell",), "groups": labels}
 
     def _told_rising(self) -> list[str]:
         if not self.rising_cost_:
@@ -211,7 +244,11 @@ class RuleClassifier(GroupClassifier):
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
         groups = len(self.sensitive_.labels)
-        if self._asks_group():
+        if self.proxy_ is not None:
+            favorable = self._favorable_of_two()
+            value = self._allowed(rows, self._truth(rows)).gap(decided[:, favorable])
+            return value, self.epsilon
+        if self.sensitive_.probable is None and self._asks_group():
             whose = np.eye(groups)[rows.group]
             joint = whose[:, :, None] * self._truth(rows)[:, None, :]
         else:
@@ -220,6 +257,36 @@ class RuleClassifier(GroupClassifier):
         confusion = np.einsum("i,iak,iy->aky", share, joint, decided, optimize=True)
         required = self._requirement(confusion.sum(axis=2))
         return required.worst(required.forms(confusion)), required.epsilon
+
+    def _worst_case(self, rows: Rows) -> Worst | None:
+        """What is bounded where groups may be any that their probabilities allow."""
+        given = self.sensitive_.probable
+        assert given is not None
+        if given.assuming not in (None, "weighted"):
+            raise InputError(
+                f"assuming={given.assuming!r} cannot go with rules: they are judged by the worst "
+                'case, or with assuming="weighted".'
+            )
+        if given.assuming is not None:
+            return None
+        check_worst(self._bound().measure, len(self.classes_))
+        chances = self.sensitive_.chances(rows.X)
+        cells = probable(chances, self.sensitive_.labels).cells(MOST_CELLS).mixing
+        self.proxy_ = np.unique(cells, axis=0)
+        scores = self._base_probabilities(rows.X)
+        favorable, costs = self._favorable_of_two(), costs_of(self.cost, 2)
+        return Worst.of(scores, self._allowed(rows, scores), costs, favorable)
+
+    def _allowed(self, rows: Rows, truth: Floats) -> Allowed:
+        assert self.proxy_ is not None
+        chances, favorable = self.sensitive_.chances(rows.X), self._favorable_of_two()
+        mass = truth[:, [1 - favorable, favorable]] * rows.weight[:, None]
+        proxy = Proxy.of(chances, self.proxy_)
+        return Allowed.of(mass, proxy, chances, self._bound().criterion)
+
+    def _favorable_of_two(self) -> int:
+        about = self._about()
+        return 1 if about is None else about
 
     def _fit_group_models(self, rows: Rows) -> None:
         """P(group | x) for parity; for criteria given the truth P(group | x, class), by class."""
@@ -239,6 +306,9 @@ class RuleClassifier(GroupClassifier):
     def _joint(self, X: Any) -> Floats:
         """P(group, class | x), the classes of one group side by side."""
         features = self.sensitive_.features(X, sees_group=False)
+        if self.sensitive_.probable is not None:
+            chances, scores = self.sensitive_.chances(X), self._base_probabilities(X)
+            return np.asarray((chances[:, :, None] * scores[:, None, :]).reshape(len(scores), -1))
         groups = np.arange(len(self.sensitive_.labels))
         given = [class_probabilities(model, features, groups) for model in self.group_estimators_]
         classes = self._base_probabilities(X)
