@@ -436,7 +436,7 @@ def summary(design: Design, simulations: int, seed: int) -> dict[str, Any]:
         {}
         if np.isnan(design.truth)
         else {
-            "coverage": ((low <= design.truth) & (design.truth <= high)).mean(),
+            "coverage": 1 - ((low > design.truth) | (high < design.truth)).mean(),
             "below": (high < design.truth).mean(),
         }
     )

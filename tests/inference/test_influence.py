@@ -8,7 +8,7 @@ from scipy.stats import chi2, ttest_ind, ttest_rel
 
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
-from evenhand._uncertainty.influence import quasi_ratio
+from evenhand._uncertainty.influence import RowMoments, quasi_ratio, steadied
 
 SIMULATIONS = 40
 
@@ -259,3 +259,18 @@ def test_two_groups_of_many_rows_have_the_p_value_of_welchs_test():
     value, group = np.concatenate([one, two]), np.repeat([0, 1], [400, 600])
     p = p_value("weak_parity", y_pred=value, sensitive_features=group, task="regression")
     assert p == pytest.approx(ttest_ind(one, two, equal_var=False).pvalue, rel=0.06)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_tail_that_no_other_group_has_may_be_longer_than_fifty_rows_show(side):
+    """Limits on its side are farther than those of groups that all have the tail."""
+    shown = np.array([[4.0, 4.0]]) * side
+    rows, ones = np.array([[1000.0, 50.0]]), np.ones((1, 2))
+
+    def bent(skewness):
+        known = steadied(RowMoments(ones / rows, skewness, 3 + 1.5 * shown**2, rows, ones))
+        return (known.skew_above if side > 0 else known.skew)[0, 1]
+
+    alone = shown * np.array([[0.0, 1.0]])
+    assert abs(bent(alone)) > 1.5 * abs(bent(shown))
+    assert bent(alone) * side > 0

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy.stats import ttest_rel
 from sklearn.metrics import r2_score, roc_auc_score
 
 import evenhand as eh
@@ -182,6 +183,25 @@ def test_standard_errors_are_those_of_the_jackknife(by_hand, clustered):
 @pytest.mark.parametrize("more", [{"sample_weight": np.ones(60)}, {"cluster": ROW}])
 def test_weights_of_1_and_clusters_of_one_row_have_the_plain_standard_errors(more):
     assert errors(**more) == errors()
+
+
+def test_one_stratum_of_rows_has_the_standard_errors_of_its_weights():
+    one = eh.survey_weights(DESIGN.weight, strata=np.zeros(60))
+    assert errors(sample_weight=one) == errors(sample_weight=DESIGN.weight)
+    assert errors(sample_weight=eh.survey_weights(np.ones(60), strata=np.zeros(60))) == errors()
+
+
+def test_answers_to_one_question_that_hardly_differ_are_compared_within_it():
+    """70 scenarios × 2 groups × 45 answers: levels that vary a hundred times as much as the gap."""
+    rng = np.random.default_rng(4)
+    scenario, group = np.repeat(np.arange(70), 90), np.tile([0, 1], 3150)
+    own = rng.normal(0, 0.1, (70, 2))[scenario, group] + 0.147 * group
+    value = rng.normal(0, 1.5, 70)[scenario] + own + rng.normal(0, 0.4, 6300)
+    means = np.bincount(2 * scenario + group, value).reshape(70, 2) / 45
+    textbook = ttest_rel(means[:, 1], means[:, 0]).confidence_interval(0.95)
+    columns = {"sensitive_features": group, "cluster": scenario}
+    found = eh.interval("weak_parity", None, value, measure="mpd", **columns)
+    assert (found.low, found.high) == pytest.approx(tuple(textbook), rel=0.03)
 
 
 def test_a_stratum_with_one_cluster_is_refused():

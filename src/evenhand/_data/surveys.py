@@ -106,7 +106,8 @@ def survey_weights(
         have their own correction, leave it out.
     strata : array-like, optional
         The stratum that each row was sampled from. Replicates are made by leaving out one cluster
-        of a stratum at a time (the stratified jackknife, "JKn" of R's `survey`).
+        of a stratum at a time (the stratified jackknife, "JKn" of R's `survey`); one stratum of
+        single rows needs none.
     cluster : array-like, optional
         The clusters that were sampled within the strata; by default each row is one. Pass them here
         and not to the audit, which takes clusters as drawn from everyone.
@@ -197,6 +198,8 @@ def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[
     stratum = column.codes.astype(np.intp)
     unit = np.arange(len(weight)) if cluster is None else encode(cluster, "cluster").codes
     check_lengths(sample_weight=weight, strata=stratum, cluster=unit)
+    if cluster is None and len(weight) > 1 and not np.any(stratum != stratum[0]):
+        return np.empty((0, len(weight))), ()  # one stratum of rows is a plain sample
     pairs, unit = np.unique(np.stack([stratum, unit]), axis=1, return_inverse=True)
     owner, unit = pairs[0], unit.ravel()  # clusters of two strata that share a name are two
     number = np.bincount(owner)

@@ -47,7 +47,7 @@ LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
 ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
 MOST_PAIRED = 400  # groups whose covariances are looked at pair by pair
 MOST_EMPTY = 8  # places by cluster and group to a unit, where all of them are written down
-LEAST_RATIO = 0.02  # of a quasi-variance to its variance
+LEAST_RATIO = 1e-4  # of a quasi-variance to its variance: a correlation of 0.9999
 
 
 class Amount(NamedTuple):
@@ -375,7 +375,7 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     together = nearest_psd(
         np.sum([sign * one for sign, one in zip(signs, each, strict=True)], axis=0)
     )
-    # Clusterings that cross take nothing off what one of them alone says.
+    # A sum of crossing clusterings is uncertain: what it takes off a single one counts by half.
     known = [
         together,
         *(
@@ -387,7 +387,8 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     floor = single[0].floor
     own = np.array([np.diagonal(one, axis1=-2, axis2=-1) + floor for one in known])
     quasi = np.array([quasi_ratio(one, floor) for one in known]) * own
-    less = np.nan_to_num(ratio(quasi.max(axis=0), own.max(axis=0)), nan=1.0)
+    quasi = (quasi[0] + quasi.max(axis=0)) / 2
+    less = np.nan_to_num(ratio(quasi, own.max(axis=0)), nan=1.0)
     return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
 
 

@@ -37,7 +37,8 @@ LENT_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
 WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
 OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
 BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness, of a gamma: a tail to one side
-MOST_UNSEEN = 3.0  # times the skewness of few rows that they may have hidden
+MOST_UNSEEN = 5.0  # times the skewness of few rows that they may have hidden
+TAIL_ALONE = 6.0  # how much more of a tail few rows may hide that other groups do not have
 
 
 def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
@@ -142,9 +143,19 @@ def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats
     own = np.where(seen, skewness, common)
     mixed = (rows * own + SKEWED_ROWS * common) / (rows + SKEWED_ROWS)
     # Few rows seldom show their tail: n of them have no skewness beyond √n, whatever the tail.
-    unseen = np.minimum(1 / np.maximum(1 - np.abs(own) / root, 1e-9), MOST_UNSEEN)
+    part = np.abs(own) / root
+    more = 1 + TAIL_ALONE * part * _not_shared(own, np.where(seen, rows, 0.0))
+    unseen = np.minimum(more / np.maximum(1 - part, 1e-9), MOST_UNSEEN)
     alone = np.where(seen, own * unseen * rows / (rows + OWN_ROWS), mixed)
     return np.minimum(mixed, alone), np.maximum(mixed, alone)
+
+
+def _not_shared(skewness: Floats, rows: Floats) -> Floats:
+    """The part of each group's skewness that the others do not have; 0 where there are none."""
+    each = skewness * rows
+    others = ratio(each.sum(axis=-1, keepdims=True) - each, rows.sum(axis=-1, keepdims=True) - rows)
+    shared = ratio(others * np.sign(skewness), np.abs(skewness))
+    return np.clip(1 - np.nan_to_num(shared, nan=1.0), 0.0, 1.0)
 
 
 def _common(values: Floats, rows: Floats) -> Floats:
