@@ -226,12 +226,12 @@ def test_what_is_no_count_is_refused_with_its_column_and_value(local_engine, cou
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"rows": "g"}, "'g' is the column of the counts, and cannot be another one too"),
+        ({"rows": "g"}, "'g' is the column of the counts, and cannot have another role too"),
         ({"rows": "word"}, "'word' must hold counts"),
         ({"rows": "none"}, "There are no rows to count"),
         ({"rows": ["n"]}, "rows must be the name of a column"),
         ({"y_pred": None}, "Name the column of the predictions"),
-        ({"rate": "share"}, "Which one says who was selected"),
+        ({"rate": "share"}, "Which says who was selected"),
         ({"digits": 2}, "digits=2 is about rates"),
         ({"sums": {"rows": "share"}}, "The number of rows is rows="),
         ({"sums": {"loss": "n"}}, "'n' is the column of the counts"),

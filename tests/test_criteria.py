@@ -345,7 +345,7 @@ class TestASummaryHoldsItsColumns:
         counts, options = SUMMARIES["equalized_odds"], {"sensitive_features": GROUP}
         with pytest.raises(TypeError, match="A Tally stands in place of all columns"):
             equalized_odds(Y, counts, **options)
-        with pytest.raises(TypeError, match=r"y_pred is gini, which is no column.*measure="):
+        with pytest.raises(TypeError, match=r"y_pred is gini, which is not a column.*measure="):
             equalized_odds(Y, eh.gini, **options)
         with pytest.raises(TypeError, match=r"drop y_pred.*passed as measure="):
             equalized_odds(counts, "gini")
@@ -437,7 +437,7 @@ class TestAReading:
         ("strong_parity", {"aggregate": "mean"}, "'worst' or 'integral', not 'mean'"),
         ("statistical_parity", {"transform": "log"}, "no transform 'log'; there are"),
         ("statistical_parity", {"tau": 0.1}, "tau is for 'strong_parity'"),
-        ("statistical_parity", {"measure": "ratio", "aggregate": "total"}, "are not added up"),
+        ("statistical_parity", {"measure": "ratio", "aggregate": "total"}, "cannot be added up"),
         ("wasserstein_parity", {"measure": "ratio"}, "is 'worst' or 'mean', not .integral"),
     ],
 )

@@ -322,7 +322,7 @@ BAD = {
     "discount=2": {"discount": 2},
     "discount='logarithm'": {"discount": "logarithm"},
     "have no group, so they are in no list": {"query": [1, 1, None, 2]},
-    "threshold= says nothing about a ranking": {"threshold": 0.5},
+    "threshold= is not used in a ranking": {"threshold": 0.5},
     "query= is of rankings, and task='binary'": {"task": "binary"},
     'task="ranking" needs query=': {"query": None, "task": "ranking"},
     "No row has a place": {"y_pred": [None] * 4},

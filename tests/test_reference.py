@@ -72,7 +72,7 @@ def test_a_group_that_is_alone_has_nobody_to_be_compared_with():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"to": "d"}, r"to='d' is no group; there are \['a', 'b', 'c'\]"),
+        ({"to": "d"}, r"to='d' is not a group; there are \['a', 'b', 'c'\]"),
         ({"to": "overall", "measure": "gini"}, "statistical_parity by gini"),
         ({"to": "overall", "measure": "pq"}, "compares all groups with each other"),
     ],

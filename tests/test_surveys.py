@@ -260,7 +260,7 @@ def test_clusters_beside_replicates_are_refused(people, weights):
         eh.tally(people.y, people.p, **columns, cluster=people.place)
     with pytest.raises(eh.InputError, match="pass its weights"):
         eh.compare(people.y, {"m": people.p, "n": 1 - people.p}, **columns)
-    with pytest.raises(eh.InputError, match="is no range"):
+    with pytest.raises(eh.InputError, match="is not a range"):
         eh.audit(
             data=people,
             y_true="y",

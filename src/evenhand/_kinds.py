@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     callable: bool = False
 
     def takes(self, value: Any) -> bool:
-        """Whether a value is of the kind; truth values are no numbers, and arrays no names."""
+        """Whether a value is of the kind; truth values are not numbers, and arrays no names."""
         if self.callable and callable(value):
             return True
         if isinstance(value, bool | np.bool_) and bool not in self.types:

@@ -166,7 +166,7 @@ def _own(file: IO[bytes]) -> None:
 
 
 def _bytes(content: str | bytes) -> bytes:
-    """UTF-8; a question mark for what is no character, such as a byte of a foreign file name."""
+    """UTF-8; a question mark for what is not a character, such as a byte of a foreign file name."""
     return content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
 
 

@@ -88,8 +88,8 @@ def test_a_page_holds_no_script_or_style_of_its_own(guard, cookie):
 @pytest.mark.parametrize(
     ("name", "body", "problem"),
     [
-        ("a.exe", b"x", "no file that can be read"),
-        ("", b"x", "no file that can be read"),
+        ("a.exe", b"x", "not a file that can be read"),
+        ("", b"x", "not a file that can be read"),
         ("a.csv", b"x" * 2000, "too large"),
         ("a.csv", b"", "is empty"),
         ("a.csv", b"y,p,g\n", "no rows"),

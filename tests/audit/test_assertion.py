@@ -63,7 +63,7 @@ def test_a_gate_is_about_every_combination_of_the_columns():
     ("options", "message"),
     [
         ({"fail_if": []}, "There is no gate"),
-        ({"fail_if": "parity"}, "A gate reads"),
+        ({"fail_if": "parity"}, "A gate has the form"),
         ({"fail_if": "demographic_parity > 0.1", "inconclusive": "warn"}, "'fail' or 'pass'"),
         ({"fail_if": "demographic_parity > 0.1", "failif": 1}, "has no argument 'failif'"),
         ({"fail_if": "demographic_parity > 5"}, "could never fail"),

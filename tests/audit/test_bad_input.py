@@ -14,7 +14,7 @@ Y, P, A = [0, 1, 0, 1], [0, 1, 1, 1], ["a", "a", "b", "b"]
         ({"y_pred": [0, 1]}, "differ in length"),
         ({"y_pred": [0, 1, np.nan, 1]}, "y_pred has 1 missing label"),
         ({"y_true": [0, None, 1, 1]}, "y_true has 1 missing label"),
-        ({"sensitive_features": ["a"] * 4}, "one group only, 'a'"),
+        ({"sensitive_features": ["a"] * 4}, "only one group, 'a'"),
         ({"sensitive_features": ["a", None, "b", "b"]}, "no value of 'group'"),
         ({"y_pred": None}, "Pass y_pred"),
         ({"y_score": [0.1, np.nan, 0.2, 0.3]}, "not finite"),

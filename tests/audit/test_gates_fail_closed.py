@@ -47,7 +47,7 @@ INPUTS = {
 SCORED = {
     "scores that are all alike": np.full(ROWS, 0.5),
     "scores of which one is NaN": np.where(np.arange(ROWS) == 3, np.nan, SCORE),
-    "scores that are no probabilities, undecided": SCORE * 10,
+    "scores that are not probabilities, undecided": SCORE * 10,
     "losses that are all alike": np.where(COIN, 0.9, 0.1),
 }
 

@@ -1,4 +1,4 @@
-"""Where a score decides, it is said where; scores that are no probabilities are not guessed at."""
+"""Where a score decides, it is said where; scores that are not probabilities are not guessed at."""
 
 from decimal import Decimal
 

@@ -209,7 +209,7 @@ MISTAKES = {
     "[methods.Reweight]\n": r"needs at least one table \[problems.NAME\]",
     "problems = 3\n[methods.Reweight]\n": r"needs at least one table \[problems.NAME\]",
     "[problems]\nadult = 1\n[methods.Reweight]\n": r"write \[problems.adult\]",
-    "[problems.nowhere]\n[methods.Reweight]\n": "the source 'nowhere', which is no task",
+    "[problems.nowhere]\n[methods.Reweight]\n": "the source 'nowhere', which is not a task",
     '[problems.a]\nsource = "gone.csv"\n[methods.Reweight]\n': r"gone\.csv, which is not there",
     "[problems.adult]\ncolor = 1\n[methods.Reweight]\n": r"problems.adult\] has the key 'color'",
     "[problems.adult]\n[methods.Rewieght]\n": "no method 'Rewieght'. Did you mean 'Reweight'",

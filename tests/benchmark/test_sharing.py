@@ -162,7 +162,7 @@ def test_the_papers_design_plus_a_method_is_one_line(tmp_path):
         ("held_out = 1.5\n[problems.adult]\n[methods.EqOdds]\n", "held_out is 1.5; give a share"),
         ("[problems.adult]\n[methods.EqOdds]\ngrid=[nan]\nmethod='LinearPost'", "holds nan"),
         ("[problems.adult]\n[methods.EqOdds]\nstage = 'post'\n", "is for an estimator of your own"),
-        ("[problems.adult]\n[methods.m]\nestimator = 'math:floor'\n", "no class of estimators"),
+        ("[problems.adult]\n[methods.m]\nestimator = 'math:floor'\n", "not a class of estimators"),
         ("[problems.adult]\n[methods.m]\nestimator = 'sklearn.svm:SVC'\n", "no parameter 'estim"),
         ("bases = [3]\n[problems.adult]\n[methods.EqOdds]\n", "bases holds 3"),
         ("[bases.f]\ncolor = 1\n[problems.adult]\n[methods.EqOdds]\n", "has the key 'color'"),

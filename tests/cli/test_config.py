@@ -83,9 +83,9 @@ def test_a_project_without_our_section_changes_nothing(run, people, folder):
 
 
 BAD = {
-    "goup = 'g'": "has the key 'goup', which is no option. Did you mean 'group'? There are files,",
-    "min_cuont = 3": "has the key 'min_cuont', which is no option.",
-    "config = 'x'": "has the key 'config', which is no option.",
+    "goup = 'g'": "has the key 'goup', which is not an option. Did you mean 'group'?",
+    "min_cuont = 3": "has the key 'min_cuont', which is not an option.",
+    "config = 'x'": "has the key 'config', which is not an option.",
     "target = ['y', 'p']": "target in fairness.toml should be one value, not a list",
     "target = {a = 1}": "target in fairness.toml should be a value or a list, not a table",
     "depth = 'two'": "'two' is not a number in plain digits",

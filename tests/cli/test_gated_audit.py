@@ -138,7 +138,7 @@ def test_margin_control_and_bins_are_options_and_keys(run, people, folder):
 def test_bins_that_cannot_be_read_are_refused(run, people, bins):
     result = run(people, "--bins", bins)
     assert result.exit_code == 2
-    assert "--bins reads COLUMN=BINS" in result.stderr
+    assert "--bins takes COLUMN=BINS" in result.stderr
 
 
 def test_amounts_as_groups_are_refused_with_the_option_that_cuts_them(run, people):

@@ -149,7 +149,7 @@ def test_a_header_of_a_name_too_long_is_refused(run, folder):
 
 def test_a_file_that_is_one_long_line_is_refused(run, folder):
     (folder / "rows.csv").write_text("y,p,g," * 400_000)
-    assert "it is no header" in refused(run("rows.csv"))
+    assert "it is not a header" in refused(run("rows.csv"))
 
 
 @pytest.mark.slow

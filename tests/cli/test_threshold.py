@@ -39,7 +39,7 @@ def test_a_score_that_is_no_probability_passes_no_gate(run, scored):
     result = run(scored, "--fail-if", "statistical_parity.mpd > 0.01", columns=DECILE)
     assert result.exit_code == 2
     assert "'decile' runs from 1 to 10, so it is not a probability" in result.output
-    assert "Pass --threshold, the least score that is selected, or --prediction" in result.output
+    assert "Pass --threshold, the lowest score that is selected, or --prediction" in result.output
 
 
 @pytest.mark.slow

@@ -145,7 +145,7 @@ def test_other_rows_have_intervals_of_predictions_drawn_once(criterion):
     [
         ({"sensitive_features": ["a"] * 100}, "compares several"),
         ({"y_score": np.full(100, 1e300)}, "cannot be squared"),
-        ({"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50}, "weigh nothing"),
+        ({"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50}, "have weight 0"),
         ({"values": [np.nan, 0.1]}, "not finite"),
         ({"values": 1}, "at least 2 points"),
     ],

@@ -509,7 +509,7 @@ def test_the_picture_shows_the_curve_and_the_model():
         ({"y_score": np.ma.array([[0.5, 0.5]] * 100, mask=[[0, 1]] * 100)}, "no finite numbers"),
         (
             {"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50},
-            "group b weigh nothing",
+            "group b have weight 0",
         ),
         ({"reference": "g9"}, "none of the groups"),
         ({"reference": "g1", "measure": "pq"}, "'mpd' or 'shortfall'"),

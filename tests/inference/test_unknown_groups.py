@@ -400,7 +400,7 @@ def test_rows_of_one_cluster_count_once():
         (lambda: eh.probable([1.0, 0.0], ["a", "b"]), "a column for each group"),
         (lambda: eh.probable([[1.0]], ["a"]), "at least two groups"),
         (lambda: eh.probable([[1.0, 0.0]], ["a", "b", "c"]), "2 columns .* for 3 groups"),
-        (lambda: eh.probable([[1.0, 0.0]], ["a", "a"]), "Each group is named once"),
+        (lambda: eh.probable([[1.0, 0.0]], ["a", "a"]), "Name each group once"),
         (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], known=["c"]), "'c', which is none of"),
         (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], known=["a", "b"]), "1 row and known 2"),
         (lambda: eh.probable(), "Pass probabilities"),
@@ -437,9 +437,12 @@ def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(c
         ({"sensitive_features": ["a", "b"]}, "not known for sure"),
         ({"confidence": 2.0}, "confidence"),
         ({"measure": np.std}, "Bounds are for mpd"),
-        ({"criterion": "performance_parity(rmse)", "task": "regression"}, "no share of rows and"),
-        ({"criterion": "performance_parity(f1)"}, "is no share of rows"),
-        ({"criterion": "treatment_equality"}, "is no share of rows"),
+        (
+            {"criterion": "performance_parity(rmse)", "task": "regression"},
+            "neither a share of rows nor",
+        ),
+        ({"criterion": "performance_parity(f1)"}, "neither a share of rows nor"),
+        ({"criterion": "treatment_equality"}, "neither a share of rows nor"),
         ({"cluster": [1, 2, 3]}, "differ in length"),
     ],
 )
@@ -521,7 +524,7 @@ def test_every_form_of_the_result_can_be_made():
 
 
 def test_many_rows_of_a_useless_proxy_are_not_told_that_more_would_help():
-    """Rounding of sums over many cells is no difference of groups."""
+    """Rounding of sums over many cells is not a difference of groups."""
     random = np.random.default_rng(0)
     cells = random.dirichlet(np.ones(6), 40)[random.integers(40, size=4000)]
     predicted = random.integers(2, size=4000)

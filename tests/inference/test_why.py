@@ -296,7 +296,7 @@ def test_columns_that_cannot_explain_are_refused_in_words(by, words):
         ("statistical_parity", {"between": "ab"}, "two groups"),
         ("statistical_parity", {"confidence": 95}, "between 0 and 1"),
         ("strong_parity", {}, "not explained here"),
-        ("performance_parity(average_odds)", {"by": "x"}, "no ratio of sums"),
+        ("performance_parity(average_odds)", {"by": "x"}, "not a ratio of sums"),
     ],
 )
 def test_questions_without_an_account_are_refused_in_words(criterion, options, words):
@@ -385,7 +385,7 @@ def test_proxies_are_the_columns_that_tell_the_group():
     assert first.area_without == pytest.approx(second.area, abs=0.01)
     assert second.area_without == pytest.approx(first.area, abs=0.01)
     assert first.low > 0 > second.low
-    assert "tell the group" in str(found)
+    assert "predict the group" in str(found)
 
 
 def test_people_unlike_everyone_of_the_other_group_are_left_out_and_named():
@@ -400,7 +400,7 @@ def test_people_unlike_everyone_of_the_other_group_are_left_out_and_named():
         between=(1, 0),
     )
     assert 0.2 < found.outside[0] < 0.4
-    assert any("unlike nearly everyone" in note for note in found.notes)
+    assert any("differ from nearly everyone" in note for note in found.notes)
     assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
     with pytest.raises(eh.InputError, match="Nobody of one group"):
         eh.explain(

@@ -615,7 +615,7 @@ def commanded(journey: Journey, found: Found) -> None:
 
 
 def _is_plain(journey: Journey) -> bool:
-    """Whether text says what the columns do: words are no numbers, and none is missing."""
+    """Whether text says what the columns do: words are not numbers, and none is missing."""
     columns = [journey.truth, journey.predicted, journey.cluster, *journey.people.values()]
     values = {value for column in columns if column is not None for value in column}
     words = [value for value in values if isinstance(value, str)]

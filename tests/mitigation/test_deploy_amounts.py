@@ -234,7 +234,7 @@ def test_a_rule_of_amounts_that_is_read_again_is_the_same(name):
             "do not fit its cuts",
         ),
         (lambda rule: signed(rule, rules=[bad([[1, "x", 1]])] * 3), "damaged"),
-        (lambda rule: signed(rule, rules=5), "is no list"),
+        (lambda rule: signed(rule, rules=5), "is not a list"),
     ],
 )
 def test_a_rule_of_amounts_that_was_changed_is_refused(change, said):

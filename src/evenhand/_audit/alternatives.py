@@ -41,19 +41,19 @@ MOST_SCORES = 2_000_000
 MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
 COMMAND = "evenhand frontier FILE --target … --score … --group … --criterion … --held-out 0.3"
 KNOWN_GROUP = (
-    "These rules know the group when they decide, which can be unlawful disparate treatment, even "
-    "to the benefit of those who fare worse."
+    "These rules use the group to decide, which can be unlawful disparate treatment even when it "
+    "helps those who fare worse."
 )
 HINDSIGHT = (
-    "They are judged by the rows they are fitted to, and do somewhat worse on others. To see how "
-    f"much, and to get a rule, call eh.frontier with held_out=0.3, or run {COMMAND}."
+    "They are judged on the rows they were fitted to, and will do somewhat worse on new ones. To "
+    f"see by how much, and to get a rule, call eh.frontier with held_out=0.3, or run {COMMAND}."
 )
 RISING = (
-    "All of these rules select as many as the model does, and within a group none prefers a lower "
-    "score to a higher one."
+    "All of these rules select the same number as the model, and within a group none prefers a "
+    "lower score to a higher one."
 )
 FRONTIERS = ("binary", "multiclass", "regression")  # tasks of which one is known
-COUNTED = "Rows whose scores were counted together are decided alike."
+COUNTED = "Rows whose scores were counted in one bin get the same decision."
 
 
 class Alternatives(NamedTuple):
@@ -120,8 +120,8 @@ def _missing(evidence: Evidence) -> str:
         return reason
     if len(evidence.groups) > MOST_GROUPS:
         return (
-            f"With {len(evidence.groups):,} groups a frontier takes minutes, so it is not traced "
-            f"here: call eh.frontier, or run {COMMAND}."
+            f"With {len(evidence.groups):,} groups a frontier takes minutes, so it is left out: "
+            f"call eh.frontier, or run {COMMAND}."
         )
     return ""
 
@@ -130,8 +130,8 @@ def _unscored(evidence: Evidence) -> str:
     """Why decisions have no frontier; nothing where they have."""
     if len(evidence.classes) != 2 or evidence.favorable is None:
         return (
-            "With two classes, of which one is named as favorable, this report shows what closing "
-            "the gap would cost. With more, call eh.frontier with the probability of every class."
+            "This report works out the cost for two classes, one of them named as favorable. For "
+            "more classes, call eh.frontier with the probability of each."
         )
     if "labels" not in evidence.sources or "ranks" not in evidence.sources:
         return (

@@ -88,7 +88,7 @@ def audit(
     Raises
     ------
     InputError
-        If a column cannot be used, a name is unknown, or the task cannot be told.
+        If a column cannot be used, a name is unknown, or the task is unclear.
 
     Examples
     --------

@@ -437,7 +437,7 @@ def without_value(absent: Sequence[str]) -> str:
     """That groups have no value, in words."""
     more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
     return (
-        f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would tell, "
+        f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would settle it, "
         "or rare groups can be merged or dropped"
     )
 

@@ -195,7 +195,7 @@ class Measured:
             most = f"{plural(self.groups, 'group')} can show {number(self.greatest)} at most"
             return f"The tolerance of {bound} cannot be exceeded, for {most}"
         reason = f": {self.obstacle.reason}" if self.obstacle else ""
-        return f"These rows cannot tell on which side of {bound} it is{reason}"
+        return f"These rows do not show on which side of {bound} it is{reason}"
 
 
 @dataclass(frozen=True, eq=False)

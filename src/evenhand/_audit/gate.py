@@ -138,7 +138,7 @@ class Judgement:
         sentences = {
             "violation": f"FAILED: {interval} {beyond} {bound}",
             "pass": f"passed: {interval} {within} {bound}",
-            "inconclusive": f"inconclusive: {bound} lies in {interval}; more rows would tell",
+            "inconclusive": f"inconclusive: {bound} lies in {interval}; more rows would settle it",
         }
         return f"{self.gate}: {sentences[self.outcome]}"
 
@@ -165,9 +165,9 @@ def gate_of(text: str, task: str | None = None) -> Gate:
     bound = _number(form[4]) if form else None
     if form is None or bound is None:
         raise InputError(
-            "A gate reads CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > 0.05', or "
-            "CRITERION < BOUND of a ratio, such as 'selection_rate_ratio < 0.8', with >, >=, < or "
-            f"<= and a bound of at least 0; {text!r} does not."
+            "A gate has the form CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > "
+            "0.05', or CRITERION < BOUND of a ratio, such as 'selection_rate_ratio < 0.8', with "
+            f">, >=, < or <= and a bound of at least 0; {text!r} does not."
         )
     measure = None if form[2] is None else resolve(form[2]).name
     question = questions_of([form[1]], measure or (), task)[0]
@@ -266,8 +266,8 @@ def _check_direction(gate: Gate) -> None:
         )
     if ratio and gate.bound > 1:
         raise InputError(
-            f"The gate '{gate}' would always fail: a ratio is at most 1. A bound is no percentage: "
-            "four-fifths are 0.8."
+            f"The gate '{gate}' would always fail: a ratio is at most 1. A bound is not a "
+            "percentage: four-fifths are 0.8."
         )
 
 
@@ -282,7 +282,7 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
         if resolve(gate.measure).falls:
             why = f"{gate.name} is at least {greatest:g}. Four-fifths are 0.8."
         else:
-            why = f"{gate.name} is at most {greatest:g}. A bound is no percentage: "
+            why = f"{gate.name} is at most {greatest:g}. A bound is not a percentage: "
             why += "five percentage points are 0.05."
         raise InputError(f"The gate '{gate}' could never fail: {why}")
 

@@ -263,8 +263,8 @@ def audit_unknown(
     if criteria is not None and len(shares) < len(questions):
         other = next(one.name for one in questions if one not in shares)
         raise InputError(
-            f"{other} is no share of rows in its worst cell and no mean, and nothing else has "
-            f"bounds where groups are not known. There are {[one.name for one in shares]}."
+            f"{other} has no bounds where groups are not known, as it is neither a share of rows "
+            f"in its worst cell nor a mean. These have: {[one.name for one in shares]}."
         )
     asked = with_gates(shares, gates)
     if not asked:
@@ -345,7 +345,10 @@ def _explained(judgement: Judgement, found: Bounds) -> Judgement:
     if found.decisive != WITHOUT or not is_open or not answer.least <= bound <= answer.greatest:
         return judgement
     ends = f"{answer.least:.4g} to {answer.greatest:.4g}"
-    reason = f"it is {ends}, depending on who is in which group; only knowing more groups will tell"
+    reason = (
+        f"it is {ends}, depending on who is in which group; only knowing more groups would "
+        "settle it"
+    )
     return replace(judgement, obstacle=Obstacle(reason, is_error=False))
 
 

@@ -140,13 +140,13 @@ def check_margin(margin: float | None, *, of_rates: bool) -> None:
     if margin is not None and of_rates and margin >= 1:
         percent = f" For {margin:g} percentage points pass margin={margin / 100:g}."
         raise InputError(
-            f"margin={margin:g} is no difference of rates, which are shares between 0 and 1."
+            f"margin={margin:g} is not a difference of rates, which are shares between 0 and 1."
             f"{percent if margin < 100 else ''}"
         )
 
 
 def check_options(confidence: float, depth: int, margin: float | None, control: str) -> None:
-    """Refuse what is no confidence, depth, margin, or error rate that a scan can control."""
+    """Refuse what is not a confidence, depth, margin, or error rate that a scan can control."""
     check_kinds(confidence=confidence, depth=depth, margin=margin, control=control)
     if control not in CONTROLS:
         hint = did_you_mean(control, CONTROLS)

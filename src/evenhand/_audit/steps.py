@@ -127,7 +127,7 @@ def _selection(
         yield _step(
             "Selection rates differ; error rates are not shown to differ.",
             f"Base rates differ by {100 * bases:.0f} points, so the model passes on what the "
-            "labels say. Ask first whether the labels are fair; if they are not, a rule with even "
+            "labels say. Ask first whether the labels are fair; if they are not, a rule with equal "
             "selection rates makes up for it.",
             call,
             cost,
@@ -136,7 +136,7 @@ def _selection(
     else:
         yield _step(
             "Selection rates differ.",
-            "If the task does not justify it, use a rule that selects all groups at one rate.",
+            "If the task does not justify this, use a rule that selects every group at one rate.",
             call,
             cost,
             action="justify the difference, or select all groups at one rate",
@@ -197,8 +197,7 @@ def _calibration(_: AuditParts, __: Summary, differing: Mapping[str, Finding]) -
     if set(CALIBRATION) & set(differing):
         yield _step(
             "Scores mean different things in different groups.",
-            "Map each group's scores to what its labels say before they are compared with a "
-            "threshold.",
+            "Recalibrate the scores within each group before comparing them with a threshold.",
             "eh.frontier(y_true, y_score, sensitive_features=groups, recalibrate=True)",
             action="recalibrate the scores of each group",
         )
@@ -211,8 +210,7 @@ def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
     yield _step(
         "Some groups are over- or under-predicted compared with others.",
         "Look for features, labels and training rows that are worse there; until then, subtract "
-        "each group's mean error from its predictions, as measured on rows that are not used for "
-        "the audit.",
+        "each group's mean error from its predictions, measured on rows that are not in the audit.",
         'audit.by_group["mean_error"]',
         _corrected(audit),
         action="find out why, or subtract each group's mean error",
@@ -227,7 +225,7 @@ def _corrected(audit: AuditParts) -> str:
     square = sums.table("group", of="squared_error").sum()
     rest = square - np.nansum(ratio(error**2, weight))
     before, after = (number(float(np.sqrt(max(s, 0.0) / weight.sum()))) for s in (square, rest))
-    return f"On these rows that would take the RMSE from {before} to {after}."
+    return f"On these rows that would bring the RMSE from {before} to {after}."
 
 
 def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
@@ -238,7 +236,7 @@ def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) ->
     called, cost = _rule(audit, found[0])
     yield _step(
         "Predicted amounts differ between groups.",
-        "If the true amounts do not, correct the predictions: this is the least change that does.",
+        "If the true amounts do not, correct the predictions. This rule changes them least.",
         called,
         cost,
         action="ask whether the true amounts differ",
@@ -282,7 +280,7 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
         who = listing([*named[:MOST_NAMED], *more])
         yield _step(
             f"Some criteria say nothing about {who}.",
-            "Nobody there has the label or prediction that a rate is about (0/0). Collect labeled "
+            "No row there has the label or prediction that a rate is about (0/0). Collect labeled "
             "rows, or merge small groups that belong together.",
             _merged(audit),
             action="collect labeled rows of groups without any",
@@ -311,8 +309,8 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     if distinct > MOST_CLASSES:
         return _step(
             found,
-            f"“{column}” takes {distinct} different numbers, each a group of its own. Cut them "
-            "into ranges: four of equal size, or at edges of your choice.",
+            f"“{column}” has {distinct} different numbers, and each is a group of its own. Cut "
+            "them into ranges: four of equal size, or at edges of your choice.",
             f"eh.audit(y_true, y_pred, sensitive_features=groups, bins={{{column!r}: 4}})",
             action=f"cut “{column}” into ranges",
         )
@@ -363,10 +361,10 @@ def _watching(audit: AuditParts) -> Step:
     if any(f.verdict == "cannot tell" for f in audit.findings):
         return _step(
             "No difference is shown.",
-            "That is not evidence of fairness: look at the upper end of the intervals, and at what "
-            "these rows could have shown.",
+            "That is not evidence of fairness. Look at the upper ends of the intervals, and find "
+            "out how large a gap these rows could have shown.",
             _planned(audit),
-            action="find out what these rows could have shown",
+            action="find out how large a gap these rows could have shown",
         )
     name = audit.findings[0].criterion
     return _step(

@@ -160,7 +160,7 @@ def _claim(audit: AuditParts) -> str:
         shown = f"that the groups are alike within the margin ({sure})"
         missing = "that the model is fair in other respects"
     else:
-        return "This shows nothing: there is nothing to compare."
+        return "This is not evidence that the groups are treated alike."
     return f"This shows {shown}. It does not show {missing}."
 
 
@@ -334,12 +334,12 @@ def _ratio_sentence(
     if low is None or high is None:
         return f"{text}; the four-fifths line is 0.80."
     line = "the four-fifths line of 0.80"
-    which = f"inconclusive, as {line} is in between" if side == "cannot tell" else f"{side} {line}"
     low, high = floor(100 * low + 1e-9) / 100, ceil(100 * high - 1e-9) / 100
-    return (
-        f"{text}. The lowest rate over the highest is {low:.2f} to {high:.2f} "
-        f"({confidence:.0%} interval): {which}."
-    )
+    interval = f"{confidence:.0%} interval {low:.2f} to {high:.2f}"
+    which = f"is {side} {line}"
+    if side == "cannot tell":
+        which = f"may be on either side of {line}"
+    return f"{text}. The lowest rate divided by the highest ({interval}) {which}."
 
 
 def _line(finding: Finding, wording: Wording) -> dict[str, Any]:

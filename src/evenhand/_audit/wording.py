@@ -20,6 +20,7 @@ SIGNED = COMPARED["performance_parity(mean_error)"]
 SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
 WHOLE = ("wasserstein_parity",)  # no cut point says where distributions differ
 LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
+THOUSAND = 1000
 NEAR = 0.045  # how far off a named fraction may be, as a share of it
 FRACTIONS = {
     1 / 10: "a tenth of",
@@ -187,11 +188,14 @@ class Wording:
         (one, most), (other, least) = ends
         first, second = self._subject(one), self._who(other)
         sides = [_side(error) for error in (most, least)]
-        said = f"{first} were {sides[0]} by {number(abs(most))} on average"
-        if number(least) == "0":
+        texts = [number(abs(most)), number(abs(least))]
+        if abs(most) >= THOUSAND and abs(least) >= 1:
+            texts[1] = f"{abs(least):,.0f}"  # no decimals beside a number that has none
+        said = f"{first} were {sides[0]} by {texts[0]} on average"
+        if texts[1] == "0":
             return f"{said}; {second} were not."
         again = "only" if sides[0] == sides[1] else sides[1]
-        return f"{said}, {second} {again} by {number(abs(least))}."
+        return f"{said}, {second} {again} by {texts[1]}."
 
     def _alike(self, finding: Finding, values: GroupValues) -> str:
         what = with_article(self._plural(finding, values))

@@ -157,7 +157,7 @@ def _spells_number(value: Any) -> bool:
 
 
 def not_one_column(name: str, shape: tuple[int, ...]) -> str:
-    """What is said of an array that is no column."""
+    """What is said of an array that is not a column."""
     way_out = f" Pass {name}.ravel()." if len(shape) == 2 and shape[1] == 1 else ""
     return f"{name} must be one column; its shape is {shape}.{way_out}"
 
@@ -214,7 +214,7 @@ def check_weights(name: str, least: float, most: float) -> None:
     `least` is the least positive one.
     """
     if not most > 0:
-        raise InputError(f"All rows weigh nothing: {name} is 0 everywhere.")
+        raise InputError(f"All rows have weight 0: {name} is 0 everywhere.")
     for extreme in (least, most):
         if not 1 / HEAVIEST <= extreme <= HEAVIEST:
             raise InputError(
@@ -473,7 +473,7 @@ def _encode_arrow(native: Any, name: str) -> Column:
     if pa.types.is_dictionary(native.type):
         native = native.cast(native.type.value_type)
         if not _is_text(native.type):
-            return encode(native, name)  # True is no "true", nor 1 a "1"
+            return encode(native, name)  # True is not a "true", nor 1 a "1"
     if native.type not in (pa.string(), pa.large_string()):
         native = native.cast(pa.large_string())  # a dictionary of views takes null for ''
     codes: NDArray[Any] = np.empty(len(native), np.uint16)

@@ -230,7 +230,7 @@ def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:
     if 3 <= len(models) <= 4:
         times = factorial(len(models))
         notes.append(
-            f"Two random rankings of {len(models)} models agree wholly once in {times} times: "
+            f"Two random rankings of {len(models)} models agree completely once in {times} times: "
             "a Kendall's τ of 1 is weak evidence."
         )
     if np.isnan(drawn).any():

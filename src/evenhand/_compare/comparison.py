@@ -62,13 +62,13 @@ class Comparison(ComparisonParts, Result):
 
     @property
     def summary(self) -> str:
-        """The comparison in a few sentences: who predicts best, and who is most even."""
+        """The comparison in a few sentences: who predicts best, and who is least unequal."""
         parts = self.document()
         return " ".join([*parts["sentences"], parts["about"]])
 
     @property
     def by_model(self) -> Any:
-        """A row for each model: how well it predicts, and how uneven it is, as a dataframe.
+        """A row for each model: how well it predicts, and how unequal it is, as a dataframe.
 
         First "accuracy", or "rmse" and "mae" of a regression, of everyone together; then each
         criterion by the first measure. Each has its interval beside it, as "…_low" and "…_high".
@@ -103,9 +103,9 @@ class Comparison(ComparisonParts, Result):
     def values(self) -> Any:
         """A row for each criterion, measure and model, as a dataframe.
 
-        The value and its rank (1 is the most even); the interval of the true value (low, high); the
-        p-value of all the model's groups being alike by this criterion, whatever the measure, by
-        itself and adjusted (Holm) over the models and criteria; the verdict.
+        The value and its rank (1 is the least unequal); the interval of the true value (low,
+        high); the p-value of all the model's groups being alike by this criterion, whatever the
+        measure, by itself and adjusted (Holm) over the models and criteria; the verdict.
         """
         return self._framed("values")
 

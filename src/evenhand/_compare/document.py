@@ -87,7 +87,7 @@ def _sentences(
     performance: Sequence[Mapping[str, Any]],
     criteria: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """Who predicts best, who is most even, and who is significantly less even."""
+    """Who predicts best, who is least unequal, and who significantly more so than another."""
     said = [_best_sentence(comparison, performance[0])] if performance else []
     if len(comparison.models) == 1:
         return said or [f"{comparison.models[0]} is the only model."]
@@ -101,7 +101,7 @@ def _sentences(
         first, *others = (f"{model} in {listing(texts)}" for model, texts in most_even.items())
         measures = {one["measure"] for one in criteria if not one["more_is_better"]}
         by = BY.get(measures.pop(), "By what was asked") if len(measures) == 1 else "By each"
-        said.append(f"{by}, the most even is {'; '.join([first, *others])}.")
+        said.append(f"{by}, the least unequal is {'; '.join([first, *others])}.")
     said.append(_beyond_chance(comparison, criteria))
     return said
 
@@ -148,7 +148,7 @@ def _beyond_chance(comparison: ComparisonParts, criteria: Sequence[Mapping[str, 
     if not worse:
         return "In none of these do two models differ significantly."
     each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
-    return f"Significantly less even than another model: {'; '.join(each)}."
+    return f"Significantly more unequal than another model: {'; '.join(each)}."
 
 
 def amount(value: float | None, is_rate: bool, *, share: bool = False, toward: int = 0) -> str:

@@ -202,7 +202,7 @@ def count(
     check_lengths(**coded, **named, sample_weight=weight)
     if survey is not None and survey.scale and cluster is not None:
         raise InputError(
-            "Replicate weights say already which rows go together: leave out cluster=."
+            "Replicate weights already say which rows go together: leave out cluster=."
         )
     axes = tuple(
         Axis(name, tuple(edges[name]), "edges")
@@ -263,7 +263,7 @@ def _check_spellings(labels: Sequence[Label]) -> None:
     if len(ways) > 1 and None not in ways:
         raise InputError(
             f"The labels {listing([repr(label) for label in labels])} are one answer, written in "
-            f"{len(ways)} ways, as where files differ. Write it in one way in all rows."
+            f"{len(ways)} ways, perhaps because files differ. Write it the same way in all rows."
         )
 
 
@@ -277,7 +277,7 @@ def _check_twins(truth: Column, predicted: Column) -> None:
         if other is not None:
             raise InputError(
                 f"One column has the label {other!r} and another {label!r}, which differ in "
-                "capitals or spaces alone. Write it in one way in all rows."
+                "capitals or spaces alone. Write it the same way in all rows."
             )
 
 
@@ -291,7 +291,7 @@ def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def rows_in(values: Any) -> int:
-    """How many rows there seem to be; what is no column is refused by the one who reads it."""
+    """How many rows there seem to be; what is not a column is refused by the one who reads it."""
     try:
         return len(values)
     except TypeError:

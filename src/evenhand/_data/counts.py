@@ -177,10 +177,10 @@ def read_counts(
     if digits is not None and rate is None:
         raise InputError(f"digits={digits} is about rates; name their column (rate).")
     if rate is not None and y_pred is not None:
-        raise InputError(f"Which one says who was selected, y_pred={y_pred!r} or rate={rate!r}?")
+        raise InputError(f"Which says who was selected, y_pred={y_pred!r} or rate={rate!r}?")
     taken = [name for name in wanted if name is not None]
     if rows in taken:
-        raise InputError(f"{rows!r} is the column of the counts, and cannot be another one too.")
+        raise InputError(f"{rows!r} is the column of the counts, and cannot have another role too.")
     table = read_table(frame, [*taken, rows, rate])
     total = _total(table, rows)
     try:
@@ -231,12 +231,12 @@ def tally_lines(
 
 
 def _total(table: Any, rows: str) -> int:
-    """How many rows all the lines stand for; refuse what is no count."""
+    """How many rows all the lines stand for; refuse what is not a count."""
     import narwhals as nw
 
     kind = table.collect_schema()[rows]
     if not kind.is_numeric():
-        raise InputTypeError(f"{rows!r} must hold counts, and holds something else than numbers.")
+        raise InputTypeError(f"{rows!r} must hold counts, but holds something other than numbers.")
     whole, each = kind.is_integer(), nw.col(rows) if kind.is_integer() else as_float(rows)
     known = ~each.is_null() if whole else ~each.is_null() & each.is_finite()
     looked_at = table.select(
@@ -292,7 +292,7 @@ def _from_rates(
     import narwhals as nw
 
     if not table.collect_schema()[rate].is_numeric():
-        raise InputTypeError(f"{rate!r} must hold rates, and holds something else than numbers.")
+        raise InputTypeError(f"{rate!r} must hold rates, but holds something other than numbers.")
     columns = [*names, *({rows, rate} - set(names))]
     lines = table.select(*columns).collect()
     size = np.asarray(lines[rows].cast(nw.Float64).to_numpy(), dtype=np.float64)

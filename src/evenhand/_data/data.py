@@ -64,7 +64,7 @@ class Data(Columns):
         elif callable(self.y_pred) and not _is_model(self.y_pred):
             name = getattr(self.y_pred, "__name__", "a function")
             raise InputTypeError(
-                f"y_pred is {name}, which is no column; a measure is passed as measure=."
+                f"y_pred is {name}, which is not a column; a measure is passed as measure=."
             )
 
     def __repr__(self) -> str:

@@ -486,7 +486,7 @@ def _ordered(
     order, values = ascending(values)
     out = codes >= len(labels)
     if weight is not None:
-        out |= weight == 0  # such rows are not there: their values are no cut points
+        out |= weight == 0  # such rows are not there: their values are not cut points
     if out.any():
         kept = ~out[order]
         order, values = order[kept], values[kept]

@@ -274,7 +274,7 @@ def _one_filter(answers: list[_Answer], wanted: str | None) -> list[_Answer]:
     there = sorted({str(a.fields["filter"]) for a in answers if "filter" in a.fields})
     if wanted is None and len(there) > 1:
         raise InputError(
-            f"Every prompt is there once for each of the filters {listing(there)}. Name the one to "
+            f"Every prompt appears once for each of the filters {listing(there)}. Name the one to "
             f"audit: filter_name={there[0]!r}."
         )
     if wanted is not None and wanted not in there:
@@ -295,7 +295,7 @@ def _check_alone(answers: Sequence[_Answer]) -> None:
         key = tuple(str(answer.fields.get(name)) for name in ("task", "id", "epoch"))
         if key in seen:
             raise InputError(
-                f"Sample {key[1]} of the task {key[0]}, epoch {key[2]}, is there twice, as after a "
+                f"Sample {key[1]} of the task {key[0]}, epoch {key[2]}, appears twice, as after a "
                 "second run. Read the logs of one run."
             )
         seen.add(key)

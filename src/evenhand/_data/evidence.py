@@ -100,7 +100,7 @@ class Evidence:
     def sameness(self, needs: str) -> str | None:
         """Why there is nothing to compare, if all rows share one label or score; else None.
 
-        Rows that weigh nothing are not looked at.
+        Rows of weight 0 are ignored.
         """
         counts, decisions = self.sources.get("predictions"), KINDS[needs].counts_decisions
         if isinstance(counts, Tally):
@@ -209,7 +209,7 @@ def _strangers(evidence: Evidence) -> list[str]:
         return []
     return [
         f"{_are(missed)} true and never predicted, and {_are(invented)} predicted and never true. "
-        "If these are one answer, written in two ways, write it in one."
+        "If these are one answer, written in two ways, write it one way."
     ]
 
 
@@ -243,8 +243,8 @@ def design_notes(counts: Tally) -> list[str]:
     few = "One cluster is" if min(numbers) == 1 else f"{min(numbers)} clusters are"
     return [
         told,
-        f"{few} too few to learn how alike the rows of a cluster are, so intervals are wide. They "
-        f"are at their best with {ENOUGH_CLUSTERS} clusters or more.",
+        f"{few} too few to learn how similar the rows of a cluster are, so intervals are wide. "
+        f"They work best with {ENOUGH_CLUSTERS} clusters or more.",
     ]
 
 
@@ -289,7 +289,7 @@ def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | N
         return None
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise InputTypeError(
-            f"threshold= must be a number, the least score that is selected, not {threshold!r}."
+            f"threshold= must be a number, the lowest score that is selected, not {threshold!r}."
         )
     at = float(threshold)
     if not math.isfinite(at):
@@ -314,7 +314,8 @@ def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:
     if not are_probabilities(low, high):
         raise InputError(
             f"{name} runs from {low:g} to {high:g}, so it is not a probability that could be cut "
-            "at 0.5. Pass threshold=, the least score that is selected, or y_pred, the predictions."
+            "at 0.5. Pass threshold=, the lowest score that is selected, or y_pred, the "
+            "predictions."
         )
     return Cut(0.5, is_given=False)
 
@@ -349,7 +350,7 @@ def check_several(labels: Sequence[Label]) -> None:
         raise InputError("There are no rows to count.")
     if len(labels) < 2:
         raise InputError(
-            f"There is one group only, {labels[0]!r}: nothing to compare it with. "
+            f"There is only one group, {labels[0]!r}, so there is nothing to compare it with. "
             "Check the sensitive column, or the filter before it."
         )
 

@@ -227,8 +227,8 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
             table = nw.from_native(frame)
     except TypeError as failure:
         raise InputTypeError(
-            f"A {type(frame).__name__} is no table that narwhals reads; pass a dataframe, a lazy "
-            "query or a database table, or columns to audit and tally."
+            f"A {type(frame).__name__} is not a table that narwhals reads; pass a dataframe, a "
+            "lazy query or a database table, or columns to audit and tally."
         ) from failure
     there, names = table.collect_schema().names(), [name for name in wanted if name is not None]
     for name in names:
@@ -366,7 +366,7 @@ def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def check_sums(sums: Mapping[str, str] | None) -> None:
-    """Refuse sums of what are no names of columns."""
+    """Refuse sums of what are not names of columns."""
     for name, column in (sums or {}).items():
         if not isinstance(name, str) or not isinstance(column, str):
             raise InputTypeError(f"sums={{{name!r}: {column!r}}} does not name a column to add up.")
@@ -378,8 +378,8 @@ def no_numbers(name: str, kind: Any) -> InputTypeError:
 
     if kind == nw.String:
         return InputTypeError(
-            f"{name!r} must hold numbers, and holds text. Is there a value that is no number, such "
-            "as one with a percent sign?"
+            f"{name!r} must hold numbers, and holds text. Is there a value that is not a number, "
+            "such as one with a percent sign?"
         )
     return InputTypeError(f"{name!r} must hold numbers, and holds {kind}.")
 

@@ -135,7 +135,7 @@ def groups(
     missing : {"error", "group"}, default "error"
         Whether to refuse missing values, or to make them a group of their own.
     min_count : int, default 0
-        Groups of fewer rows are rare.
+        Groups with fewer rows than this are rare.
     rare : {"keep", "merge", "drop"}, default "keep"
         How rare groups are treated: kept and named in the notes, merged into one, or left out.
 

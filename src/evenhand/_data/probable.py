@@ -215,7 +215,7 @@ def _labels(groups: Sequence[Label]) -> tuple[Label, ...]:
         raise InputTypeError(f"groups must be a sequence of labels, not {groups!r}.")
     labels = encode(groups, "groups")
     if len(labels.labels) < len(groups) or labels.missing:
-        raise InputError(f"Each group is named once, and none is missing; groups are {groups!r}.")
+        raise InputError(f"Name each group once, and leave none missing; groups are {groups!r}.")
     return tuple(labels.labels[code] for code in labels.codes.tolist())
 
 

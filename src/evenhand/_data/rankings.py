@@ -87,7 +87,7 @@ def ranking(
 
 
 def check_top(top_k: Any) -> None:
-    """Refuse what is no number of places."""
+    """Refuse what is not a number of places."""
     if top_k is None:
         return
     if isinstance(top_k, bool) or not isinstance(top_k, int | np.integer):

@@ -124,7 +124,7 @@ class Columns:
         Scores that clearly rank against their label (AUROC below one half) are refused unless it
         is stated.""",
         option="--score-of",
-        brief="The label that it is of, if not the one that sorts last.",
+        brief="The label that the score is for, if not the one that sorts last.",
     )
     threshold: float | None = reading(
         "float, optional",
@@ -261,10 +261,10 @@ class Columns:
     )
     min_count: int = reading(
         "int, default 0",
-        "Groups of fewer rows are rare.",
+        "Groups with fewer rows than this are rare.",
         default=0,
         option="--min-count",
-        brief="Groups of fewer rows are rare.",
+        brief="Groups with fewer rows than this are rare.",
     )
     rare: Rare = reading(
         '{"keep", "merge", "drop"}, default "keep"',

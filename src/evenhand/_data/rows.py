@@ -125,7 +125,7 @@ def evidence_of_lists(given: Columns) -> Evidence:
         raise InputError(f"query= is of rankings, and task={given.task!r}: drop one of them.")
     for name in NOT_OF_LISTS:
         if getattr(given, name) is not None:
-            raise InputError(f"{name}= says nothing about a ranking (query=): drop it.")
+            raise InputError(f"{name}= is not used in a ranking (query=): drop it.")
     group = groups(
         given.sensitive_features,
         bins=given.bins,

@@ -205,7 +205,7 @@ def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[
     number = np.bincount(owner)
     if (alone := number[owner] == 1).any():
         raise InputError(
-            f"Stratum {column.labels[owner[alone][0]]!r} has a single cluster, which does not tell "
+            f"Stratum {column.labels[owner[alone][0]]!r} has a single cluster, which does not show "
             "how much its clusters vary. Merge it with a stratum that is like it."
         )
     if len(owner) * len(weight) > MOST_REPLICATED:
@@ -232,7 +232,7 @@ def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
     found = re.fullmatch(r"(.*?)(\d+)-(\d+)", names)
     if found is None or int(found[2]) >= int(found[3]):
         raise InputError(
-            f"replicate_weights={names!r} is no range of columns, such as 'PWGTP1-80'; or list "
+            f"replicate_weights={names!r} is not a range of columns, such as 'PWGTP1-80'; or list "
             "their names."
         )
     first, last, width = int(found[2]), int(found[3]), len(found[2])
@@ -257,7 +257,9 @@ def replicate_scale(
     if (fay is None) == (method == "fay"):
         raise InputError("fay= goes with method='fay': Fay's coefficient, between 0 and 1.")
     if number < 2:
-        raise InputError(f"replicate_weights has {number} columns; at least two tell a variance.")
+        raise InputError(
+            f"replicate_weights has {number} columns; at least two are needed for a variance."
+        )
     if scale is not None:
         values = floats(np.atleast_1d(scale), "scale")
         if values.shape not in ((1,), (number,)) or not ((values > 0) & (values <= HEAVIEST)).all():

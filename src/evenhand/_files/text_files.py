@@ -80,7 +80,7 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -
 def _is_plain(names: Sequence[str]) -> bool:
     """Whether the engine would call the columns by these names.
 
-    To it Y is y, none is empty, and spaces around a name are no part of it. A name with a line
+    To it Y is y, none is empty, and spaces around a name are not part of it. A name with a line
     break goes on in another line, of which `header` knows nothing.
     """
     different = len({name.lower() for name in names}) == len(names)
@@ -148,7 +148,7 @@ def header(path: Path) -> tuple[list[str], str]:
                 f"{path} cannot be read as CSV text: {failure}. Save it as UTF-8."
             ) from failure
     if len(line) == LONGEST_HEADER:
-        raise InputError(f"The first line of {path} has a million characters: it is no header.")
+        raise InputError(f"The first line of {path} has a million characters: it is not a header.")
     delimiter = max(DELIMITERS, key=line.count)
     try:
         names = next(csv.reader([line], delimiter=delimiter), [])

@@ -310,7 +310,7 @@ def _scored(data: Data) -> Data:
     if not callable(getattr(model, "predict_proba", None)):
         return data
     if data.data is None:
-        raise InputError("A classifier is asked for scores of data=, the rows' features.")
+        raise InputError("A classifier needs data=, the rows' features, to score them.")
     X = features_for(model, data.data, data.y_true)
     return replace(data, classes=list(model.classes_), y_score=model.predict_proba(X))
 
@@ -337,7 +337,7 @@ def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any
         raise InputError(f"held_out is a share between 0 and 1; it is {share}.")
     drawn = stream(random_state, 1).random(len(group)) < share
     if len(np.unique(group[~drawn])) < groups:
-        raise InputError("Some group has no row left to fit on: hold out less, or merge groups.")
+        raise InputError("Some group has no rows left to fit on: hold out less, or merge groups.")
     if not drawn.any():
         raise InputError(f"Of {len(drawn)} rows none was held out: hold out more than {share}.")
     return drawn
@@ -365,8 +365,8 @@ def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
         return "scores"
     if truth == "scores" and not (rows.are_probabilities or recalibrate):
         raise InputError(
-            "truth='scores' believes y_score, which must be probabilities then; recalibrate=True "
-            "makes them so."
+            "truth='scores' takes y_score at its word, so it must hold probabilities; "
+            "recalibrate=True makes them so."
         )
     return truth or ("labels" if rows.is_binary else "scores")
 

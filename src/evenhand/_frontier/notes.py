@@ -45,8 +45,8 @@ def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str,
 def _knowledge(rows: Rows) -> str:
     if rows.group_proba is None:
         return (
-            "These rules know the group when they decide, which can be unlawful even to the "
-            "benefit of those who fare worse. group_proba= traces rules that do not."
+            "These rules use the group to decide, which can be unlawful even when it helps those "
+            "who fare worse. group_proba= traces rules that do not."
         )
     if rows.proxy is not None:
         return WORST.format(cells=len(rows.proxy.centers))

@@ -31,8 +31,8 @@ from evenhand.mitigation.transport.wasserstein import integral_of_range, wassers
 CRITERIA = ("strong_parity", "weak_parity", "wasserstein_parity")
 BINS = 200  # of predictions, where distributions are compared
 KNOWN_GROUP = (
-    "These rules know the group when they predict, which can be unlawful even to the benefit of "
-    "those who fare worse."
+    "These rules use the group to predict, which can be unlawful even when it helps those who "
+    "fare worse."
 )
 
 
@@ -67,7 +67,7 @@ class RegressionFrontier(Curve):
         return f"<RegressionFrontier of {self.criterion} by {self.measure}: error {low} to {high}>"
 
     def to_dict(self) -> dict[str, list[float]]:
-        """The curve as columns, from the most even predictions on.
+        """The curve as columns, from the least unequal predictions on.
 
         Returns
         -------

@@ -53,7 +53,7 @@ class Frontier(Curve):
     criterion, measure : str
         What `value` is.
     points : tuple of Point
-        From the most even decisions to those without a bound.
+        From the least unequal decisions to those without a bound.
     model : Judged
         The decisions in use, or those of the largest score, on the fitting rows.
     model_test : Judged or None
@@ -102,7 +102,7 @@ class Frontier(Curve):
 
     @property
     def rate_error(self) -> float:
-        """The largest standard error of a group's rate under the most even recommended rule."""
+        """The largest standard error of a group's rate under the least unequal recommended rule."""
         return self.advice.error(self.points[0].bound)
 
     @property
@@ -118,7 +118,7 @@ class Frontier(Curve):
         )
 
     def to_dict(self) -> dict[str, list[float]]:
-        """The curve as columns, from the most even decisions to those without a bound.
+        """The curve as columns, from the least unequal decisions to those without a bound.
 
         Returns
         -------
@@ -240,8 +240,8 @@ class Frontier(Curve):
         most = int(np.argmax(self.lot))
         return [
             f"{plural(len(drawn), 'group')} of {len(self.lot)} have too few rows for a threshold "
-            f"whose rate is known; the most even of the recommended rules decides part of their "
-            f"rows at random (of {show(self.rows.groups[most])}, "
+            "whose rate is known; the least unequal of the recommended rules decides part of "
+            f"their rows at random (of {show(self.rows.groups[most])}, "
             f"{percent(float(self.lot[most]))}), so that no group's rate is uncertain by more than "
             f"{number(self.rate_error)}."
         ]

@@ -180,7 +180,7 @@ class Rule(DecisionRule):
             return read_rows(None, y_score, sensitive_features, like=like)
         if like.group_proba is None:
             if sensitive_features is None:
-                raise InputError("This rule knows the group: pass sensitive_features.")
+                raise InputError("This rule uses the group: pass sensitive_features.")
             return read_rows(None, y_score, sensitive_features, like=like)
         if group_proba is None:
             raise InputError("This rule goes by P(group | x): pass group_proba.")
@@ -204,8 +204,8 @@ class Rule(DecisionRule):
     def _described(self) -> Description:
         if not self._read_like.are_probabilities:
             raise InputError(
-                "A rule is written down for scores between 0 and 1, and these are not. Their order "
-                "is all that matters: scale them, and trace the frontier again."
+                "A rule can be exported for scores between 0 and 1 only, and these are not. Their "
+                "order is all that matters: scale them, and trace the frontier again."
             )
         if self._read_like.turned:
             other, good = self._read_like.classes

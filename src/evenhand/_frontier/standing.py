@@ -17,7 +17,7 @@ from evenhand.mitigation.optimal import Curves
 
 POINTS = 13
 NAMED = 2  # groups whose changes are named, in either direction
-HELD = ", with as many selected,"
+HELD = ", with the same number selected,"
 WRONG = "Share of wrong decisions"
 MOVED = "How far predictions move (root mean square)"
 
@@ -124,20 +124,22 @@ def _people(names: Sequence[str], change: Floats) -> str:
     """Who is selected more often and who less, in people; the largest changes are named.
 
     >>> _people(["F", "M"], np.array([311.6, -40.2]))
-    ': 312 more of F selected, 40 fewer of M'
+    ': 312 more selected in F; 40 fewer in M'
     """
     order = np.argsort(change)
     more = [(round(float(change[i])), names[i]) for i in order[::-1] if change[i] >= 0.5]
     fewer = [(round(-float(change[i])), names[i]) for i in order if change[i] <= -0.5]
-    parts = []
+    sides, verb = [], " selected"
     for many, word in ((more, "more"), (fewer, "fewer")):
-        said = [f"{count:,} {word} of {name}" for count, name in many[:NAMED]]
-        rest = sum(count for count, _ in many[NAMED:])
-        parts += [*said, *([f"{rest:,} {word} of others"] if rest else [])]
-    if not parts:
-        return ""
-    first, *others = parts
-    return ": " + ", ".join([f"{first} selected", *others])
+        changes = [*many[:NAMED]]
+        if rest := sum(count for count, _ in many[NAMED:]):
+            changes.append((rest, "other groups"))
+        said = []
+        for count, name in changes:
+            said.append(f"{count:,} {word}{verb} in {name}")
+            verb = ""  # said once
+        sides += [", ".join(said)] if said else []
+    return ": " + "; ".join(sides) if sides else ""
 
 
 def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Standing:

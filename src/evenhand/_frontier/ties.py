@@ -53,6 +53,6 @@ def ties(
     return Ties(
         shared,
         "Decide people in one call, or pass ids: served one by one without ids, those who share "
-        f"group and score share a lot, and the disparity is about {number(alone)}, not "
+        f"group and score share a draw, and the disparity is about {number(alone)}, not "
         f"{number(value)}.",
     )

@@ -68,7 +68,10 @@ def sentences(
         lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {what}.")
     for share, start in ((0.5, HALVED), (0.0, _closing(by))):  # of today's disparity
         goal = share * model.value
-        price = _price(cost_at(goal) - model.cost, unit)
+        more = cost_at(goal) - model.cost
+        price = _price(more, unit)
+        if unit == "accuracy" and more > LEAST:
+            price += f" ({100 * model.shown:.1f}% to {100 * (model.shown - more):.1f}%)"
         people = people_at(goal) if people_at is not None and not share else ""
         lines.append(f"{start.format(what=what, goal=told(goal))} costs {price}{people}.")
     return lines

@@ -392,7 +392,7 @@ def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> 
 
     The share of a group at or below t moves with row i by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so shares at s
     and t covary as H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
-    weights. Where weights follow the value, that is no Brownian bridge: it is drawn as it is.
+    weights. Where weights follow the value, that is not a Brownian bridge: it is drawn as it is.
     """
     from scipy.special import chdtrc, kolmogorov, ndtri
 

@@ -92,7 +92,7 @@ def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
 def levels_of(groups: Sequence[Label], columns: int) -> Levels:
     """The level of every group in each column (columns, groups).
 
-    A group that is no combination, as that of all rare ones, has levels of its own.
+    A group that is not a combination, as that of all rare ones, has levels of its own.
 
     >>> levels_of([("F", "x"), ("F", "y"), ("M", "x"), "(rare groups)"], 2).tolist()
     [[0, 0, 1, 2], [0, 1, 0, 2]]

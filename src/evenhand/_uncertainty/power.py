@@ -345,7 +345,7 @@ def power(
     if margin is not None and not margin > 0:
         raise InputError(f"margin is a difference above 0, such as 0.05; it is {margin}.")
     if margin is not None and margin >= 1 and (rate is not None or rates is not None):
-        raise InputError(f"margin={margin:g} is no difference of rates: five points are 0.05.")
+        raise InputError(f"margin={margin:g} is not a difference of rates: five points are 0.05.")
     if difference is not None and given:
         raise InputError("Pass either the true values of all groups or a difference, not both.")
     common = alike(design)

@@ -87,7 +87,7 @@ def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
     if to in ("best", "overall"):
         return to
     raise InputError(
-        f"to={to!r} is no group; there are {list(groups)}, and 'overall' and 'best'."
+        f"to={to!r} is not a group; there are {list(groups)}, and 'overall' and 'best'."
         f"{did_you_mean(to, groups)}"
     )
 

@@ -23,7 +23,7 @@ Design = Rates | Means  # or Clustered, which are means of clusters
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse what is no probability."""
+    """Refuse what is not a probability."""
     if not 0 < value < 1:
         raise InputError(f"{name} lies between 0 and 1, such as 0.8 or 0.95; it is {value}.")
 
@@ -97,7 +97,7 @@ def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
     """Where the group is that is apart; by default the smallest."""
     if apart is None:
         return int(rows.argmin())
-    with refusing(f"{apart!r} is no group"):
+    with refusing(f"{apart!r} is not a group"):
         is_there = apart in set(groups)
     if not is_there:
         hint = did_you_mean(apart, groups)
@@ -171,8 +171,9 @@ def in_clusters(
         return design
     if correlation is None:
         raise InputError(
-            "Clusters need correlation=, that of two rows of one cluster (the intraclass "
-            "correlation): 0 if a cluster says nothing about its rows, 1 if it says all."
+            "Clusters need correlation=, the correlation of two rows of one cluster (the "
+            "intraclass correlation): 0 if rows of a cluster are independent, 1 if they are all "
+            "alike."
         )
     is_shared = np.ndim(cluster) == 0 and not isinstance(cluster, Mapping)
     number = _each(cluster, groups, "cluster")

@@ -36,9 +36,9 @@ ASSUMPTIONS = {
     "instrumental": "Among people of the same group, outcomes do not depend on the probabilities.",
     WITHOUT: "Nothing but the probabilities.",
     "combined": "The people whose group is known are a random sample.",
-    "cut": "Everybody is in the most probable group; common practice, and usually wrong.",
+    "cut": "Everyone is in their most probable group; common practice, and usually wrong.",
 }
-GAPS_ONLY = "Nothing: those without a recorded group may be in any."
+GAPS_ONLY = "Nothing: people without a recorded group may be in any."
 MAKERS: dict[str, Callable[[Counted], Estimate]] = {
     "weighted": estimates.weighted,
     "instrumental": estimates.instrumental,
@@ -48,8 +48,8 @@ MAKERS: dict[str, Callable[[Counted], Estimate]] = {
 VERDICTS: dict[Verdict, str] = {
     "differs": "The groups differ, whatever the groups of single people are.",
     "alike": "The groups are alike, whatever the groups of single people are.",
-    "more rows": "Inconclusive: more rows would tell.",
-    "more groups": "Inconclusive: only knowing the groups of more people would tell",
+    "more rows": "Inconclusive: more rows would settle it.",
+    "more groups": "Inconclusive: only knowing the groups of more people would settle it",
 }
 DOUBTFUL = 0.01  # p-value below which known rows are not taken for a random sample
 POWER = 0.84  # standard errors more, so that four of five samples show it
@@ -341,7 +341,7 @@ def bounds(
     Raises
     ------
     InputError
-        If the criterion is no share of people and no mean, or there is no such answer.
+        If the criterion is not a share of people and no mean, or there is no such answer.
     InputTypeError
         If all groups are known for sure.
 
@@ -442,7 +442,9 @@ def bounds_of(
     shares = np.bincount(first.cell, whole, len(first.mixing)) @ first.mixing / whole.sum()
     decisive = data.assuming or WITHOUT
     if decisive not in answers:
-        raise InputError('No group is known, and assuming="combined" needs some.')
+        raise InputError(
+            'assuming="combined" needs people whose group is known, and there are none.'
+        )
     if not settings.resolved.is_width:
         margin = None
     verdict = _verdict(answers[decisive], settings.resolved, fail_if, margin)

@@ -256,7 +256,7 @@ def unknown(data: Data, *, by_row: bool = False) -> Unknown:
     for name in refused:
         value = getattr(data, name)
         if data.has(name) and not (isinstance(value, Mapping) and not value):
-            raise InputTypeError(f"{name}= cannot go with groups that are not known for sure.")
+            raise InputTypeError(f"{name}= does not work with groups that are not known for sure.")
     if not isinstance(features, Probable) and (data.is_counted or data.rows is not None):
         if by_row:
             raise InputError(
@@ -396,7 +396,7 @@ def is_share(criterion: Criterion, source: Source) -> bool:
 
 def no_share(criterion: Criterion) -> InputError:
     return InputError(
-        f"{criterion.name} is no share of rows and no mean, and nothing else has bounds where "
-        "groups are not known: selection, true and false positive rates, precision, accuracy; mean "
-        "predictions, errors and losses."
+        f"{criterion.name} has no bounds where groups are not known, as it is neither a share of "
+        "rows nor a mean. These have: selection, true and false positive rates, precision, "
+        "accuracy; mean predictions, errors and losses."
     )

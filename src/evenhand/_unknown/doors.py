@@ -27,7 +27,7 @@ def value(
     answer = found.answers[found.decisive]
     if found.decisive == WITHOUT and answer.greatest != answer.least:
         raise InputError(
-            "Where groups are not known for sure there is no single value, but "
+            "Where groups are not known for sure there is no single value, only the range "
             f"{answer.least:.4g} to {answer.greatest:.4g}: ask interval, or bounds; or name an "
             'assumption, as in evenhand.probable(..., assuming="weighted").'
         )
@@ -49,7 +49,9 @@ def interval_of_unknown(
     """The interval of the bounds; or of the answer whose assumption was named."""
     check_kinds(confidence=confidence, method=method)
     if method != "calibrated":
-        raise InputError(f"method={method!r} cannot go with groups that are not known for sure.")
+        raise InputError(
+            f"method={method!r} does not work with groups that are not known for sure."
+        )
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     found = _found(criterion, data, measure, more, confidence)
@@ -69,5 +71,5 @@ def _found(
     if callable(g):
         given.append("g")
     if given:
-        raise InputError(f"{given[0]}= cannot go with groups that are not known for sure.")
+        raise InputError(f"{given[0]}= does not work with groups that are not known for sure.")
     return bounds_of(unknown(data), criterion, measure, g=g, confidence=confidence)

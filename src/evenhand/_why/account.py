@@ -16,8 +16,8 @@ from evenhand.criteria.terms import COMPARED
 
 SCHEMA = "evenhand.account/1"
 NO_CAUSE = (
-    "An account adds up what goes together. It does not say what caused the gap, nor whether a "
-    "difference is justified."
+    "The parts add up to the gap. They do not say what caused it, or whether a difference is "
+    "justified."
 )
 MOST_NAMED = 3
 
@@ -73,12 +73,12 @@ class Stratum(Part):
 
 @dataclass(frozen=True)
 class Proxy(Part):
-    """How well a column tells the group, and the part of the gap that goes with it alone.
+    """How well a column predicts the group, and the part of the gap that goes with it alone.
 
     Attributes
     ----------
     area : float
-        The area under the ROC curve of a model that tells the group by this column alone; 0.5 is
+        The area under the ROC curve of a model that predicts the group by this column alone; 0.5 is
         by chance, 1 always.
     area_without : float
         That of a model by all other explaining columns.
@@ -121,10 +121,10 @@ class Account(Result):
         The share of each group's weight in strata where the other group has no rows; by models,
         where hardly anyone of the other group is alike.
     area : float
-        By models: the area under the ROC curve of one that tells the group by all columns.
+        By models: the area under the ROC curve of one that predicts the group by all columns.
     proxies : tuple of Proxy
-        By models: how well each column tells the group, and what goes with it alone; all intervals
-        hold at once.
+        By models: how well each column predicts the group, and what goes with it alone; all
+        intervals hold at once.
     notes : tuple of str
         What was assumed or left out.
     confidence : float
@@ -223,14 +223,14 @@ class Account(Result):
             first, second = self.called
             over, under = (first, second) if self.gap.value > 0 else (second, first)
             text += (
-                f" That is a reversal (Simpson's paradox): overall the higher value is that of "
-                f"{over}, among people alike in {names} that of {under}."
+                f" That is a reversal (Simpson's paradox): overall the value is higher for "
+                f"{over}, but among people alike in {names} it is higher for {under}."
             )
         lost = max(self.outside)
         if lost > 0:
             text += (
-                f" {percent(lost)} of one group has no counterpart in the other, and nothing is "
-                "said of how they compare."
+                f" {percent(lost)} of one group has no counterpart in the other, and nothing can "
+                "be said about how they compare."
             )
         return text
 
@@ -330,6 +330,6 @@ def overlap_notes(lost: Sequence[str], rows: int) -> tuple[str, ...]:
     ]
     return (
         f"{plural(len(lost), 'stratum', 'strata')} with {plural(rows, 'row')} "
-        f"{'has' if len(lost) == 1 else 'have'} people of one group alone, so nobody to compare "
+        f"{'has' if len(lost) == 1 else 'have'} people of one group only, and nobody to compare "
         f"them with: {listing(named)}.",
     )

@@ -75,7 +75,7 @@ def explain(
     Raises
     ------
     InputError
-        If the criterion is no rate or mean, an explaining column cannot explain (the outcome
+        If the criterion is not a rate or mean, an explaining column cannot explain (the outcome
         itself, one value only, another value in every row), or no stratum has rows of both groups.
 
     See Also
@@ -91,7 +91,7 @@ def explain(
     by the average of both groups. By models it is the same quantity, estimated by cross-fitted
     doubly robust means (logistic or linear in splines of amounts and in values of other columns);
     people unlike nearly everyone of the other group are left out and named, and `proxies` says how
-    well each column tells the group. An account says what goes together with the gap, not what
+    well each column predicts the group. An account says what goes together with the gap, not what
     caused it.
 
     References
@@ -120,7 +120,7 @@ by those in true positive rates.
     asked = asked_of(criterion, data)
     if data.is_random:
         raise InputError(
-            "Decisions that are drawn from probabilities are not explained; pass those drawn."
+            "Probabilities of decisions are not explained; draw the decisions, and pass those."
         )
     _check_asked(asked, is_by=by is not None)
     how: dict[str, Any] = {
@@ -197,7 +197,8 @@ def _gap(
     notes = [*counts.notes]
     if choices > 1:
         notes.append(
-            f"The two groups are the extremes of {number}; intervals allow for that choice."
+            f"The two groups have the highest and lowest values of {number}; the intervals allow "
+            "for that choice."
         )
     about = {
         "criterion": asked.name,
@@ -230,7 +231,7 @@ def _by_rows(gap: Gap, data: Data, columns: dict[str, Any]) -> Account:
 
 
 def _check_asked(asked: Criterion, *, is_by: bool) -> None:
-    """Refuse a criterion that is no rate or mean."""
+    """Refuse a criterion that is not a rate or mean."""
     statistic = asked.statistic
     if KINDS[statistic.needs].about == "labels":
         return
@@ -304,7 +305,7 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
     values = np.where(np.isfinite(table.values), table.values, np.nan)
     if between is not None:
         if isinstance(between, str) or len(between) != 2 or between[0] == between[1]:
-            raise InputError(f"between names two groups, such as ('a', 'b'); it is {between!r}.")
+            raise InputError(f"between takes two groups, such as ('a', 'b'); it is {between!r}.")
         for label in between:
             if _place(label, table.groups) < 0:
                 raise InputError(
@@ -355,8 +356,7 @@ def _split(counts: Tally, gap: Gap) -> Split:
     if KINDS[statistic.needs].about == "labels":
         if "y" not in [axis.name for axis in counts.axes]:
             raise InputError(
-                "Without the truth there is nothing to explain a gap in decisions by: pass y_true, "
-                "or explaining columns as by=."
+                "To explain a gap in decisions, pass y_true, or explaining columns as by=."
             )
         if "y" in statistic.conditions:
             raise InputError(

@@ -150,8 +150,7 @@ def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> 
     used = int((data.weight.sum(axis=0) > 0).sum())
     if used < 2:
         raise InputError(
-            f"{named} has one value, {show(labels[0])}, in all rows that count, so it explains "
-            "nothing."
+            f"{named} has one value, {show(labels[0])}, in all these rows, so it explains nothing."
         )
     if used > MOST_STRATA or used > rows / 2:
         raise InputError(
@@ -160,14 +159,14 @@ def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> 
         )
     if not data.shared.any():
         raise InputError(
-            f"No value of {named} has people of both groups, so it tells the group itself and "
+            f"No value of {named} has people of both groups, so it gives the group away and "
             "nothing can be compared within it."
         )
     seen = data.weight.sum(axis=0) > 0
     means = data.sums(data.values).sum(axis=0)[seen] / data.weight.sum(axis=0)[seen]
     if used == 2 and data.spread == 0 and set(means.tolist()) == {0.0, 1.0}:
         raise InputError(
-            f"{named} tells the outcome in every row: it is the outcome under another name, and "
+            f"{named} gives the outcome in every row: it is the outcome under another name, and "
             "explains nothing. Name columns that were known before the decision."
         )
 
@@ -250,14 +249,14 @@ def by_models(
     gap, parts = parts_of(split, error)
     notes = [
         *notes,
-        "People are compared by models of the columns, cross-fitted and doubly robust.",
+        "People are compared by cross-fitted, doubly robust models of the columns.",
     ]
     if max(lost) > 0:
         shares = " and ".join(
             f"{percent(share)} of {show(group)}"
             for group, share in zip(about["groups"], lost, strict=True)
         )
-        notes.append(f"{shares} are unlike nearly everyone of the other group in these columns.")
+        notes.append(f"{shares} differ from nearly everyone in the other group in these columns.")
     return Account(
         gap=gap,
         parts=parts,
@@ -317,7 +316,7 @@ def _model_columns(
 def _proxies(
     sample: crossfit.Sample, whole: crossfit.Fitted, by: tuple[str, ...], error: float
 ) -> tuple[Proxy, ...]:
-    """How well each column tells the group, and what part of the gap goes with it alone."""
+    """How well each column predicts the group, and what part of the gap goes with it alone."""
     each = [whole if len(by) == 1 else crossfit.of_some(sample, [name], whole) for name in by]
     values = np.array([one.values[0] for one in each])
     ends = _together(sample.entries, values, np.array([one.by_row[0] for one in each]), error)

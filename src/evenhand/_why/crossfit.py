@@ -75,14 +75,14 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
     distinct = np.bincount(np.asarray(coded.codes)[kept], minlength=len(coded.labels))
     present = int((distinct > 0).sum())
     if present < 2:
-        raise InputError(f"{name} has one value in all rows that count, so it explains nothing.")
+        raise InputError(f"{name} has one value in all these rows, so it explains nothing.")
     are_numbers = all(
         isinstance(label, int | float) and not isinstance(label, bool) for label in coded.labels
     )
     if are_numbers and present > MOST_CLASSES:
         values = numbers(column, name)[kept]
         if present == len(kept) == np.ptp(values) + 1:
-            raise InputError(f"{name} numbers the rows, and explains nothing. Leave it out.")
+            raise InputError(f"{name} only numbers the rows, and explains nothing. Leave it out.")
         if abs(np.corrcoef(values, rows.values)[0, 1]) > 1 - 1e-12:
             raise InputError(
                 f"{name} is the outcome under another name, and explains nothing. Name columns "
@@ -93,8 +93,8 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
         return _uncorrelated(values, spline.fit_transform(values)[:, 1:])
     if present > len(kept) / 2:
         raise InputError(
-            f"{name} has {present:,} different values in {len(kept):,} rows, so it names rows and "
-            "explains nothing. Leave it out."
+            f"{name} has {present:,} different values in {len(kept):,} rows, so it identifies rows "
+            "and explains nothing. Leave it out."
         )
     common = np.flatnonzero(distinct >= min(RARE, int(distinct.max())))
     codes = np.asarray(coded.codes)[kept]
@@ -138,8 +138,8 @@ def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
     alike = (chance > LEAST_CHANCE) & (chance < 1 - LEAST_CHANCE)
     if not (alike & first).any() or not (alike & ~first).any():
         raise InputError(
-            f"Nobody of one group is like anybody of the other in {listing(list(names))}: that "
-            "tells the group, and nothing can be compared among people alike in it."
+            f"Nobody in one group is like anybody in the other in {listing(list(names))}, so these "
+            "columns give the group away, and nobody can be compared with people alike in them."
         )
     means = [
         _crossed(X, sample.values, entries, sample.folds, chosen) for chosen in (first, ~first)
@@ -273,7 +273,7 @@ def area(sample: Sample, chance: Floats) -> float:
 
 
 def area_by(sample: Sample, names: Sequence[str]) -> float:
-    """That of a cross-fitted model that tells the group by some columns; by none it is a half."""
+    """That of a cross-fitted model of the group by some columns; by none it is a half."""
     if not names:
         return 0.5
     entries = sample.entries

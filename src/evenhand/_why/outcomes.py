@@ -87,7 +87,7 @@ def _components(counts: Tally) -> tuple[Floats, Floats, tuple[str, ...]]:
         names = (show(counts.groups[group]), show(counts.labels("y")[label]))
         notes.append(
             f"{names[0]} has no rows whose true label is {names[1]}: how they would be decided is "
-            f"not known, and taken to be as for {show(counts.groups[1 - group])}."
+            f"not known, and is assumed to be as for {show(counts.groups[1 - group])}."
         )
     return shares, decided, tuple(notes)
 

@@ -131,8 +131,8 @@ def sides_of(single: Tally, statistic: Statistic, cell: Label) -> tuple[Floats, 
     sides = statistic.fraction(single)
     if sides is None:
         raise InputError(
-            f"{statistic.formula} is no ratio of sums over rows, so it has no composition: explain "
-            "a rate such as statistical_parity, equal_opportunity or accuracy_parity."
+            f"{statistic.formula} is not a ratio of sums over rows, so it has no composition: "
+            "explain a rate such as statistical_parity, equal_opportunity or accuracy_parity."
         )
     at = statistic.read(single).cells.index(cell)
     above, below = np.broadcast_arrays(*sides)

@@ -40,7 +40,7 @@ GO_ON = """<!doctype html>
 <body><p><a href="/">Go on</a></p></body></html>
 """
 NO_LINK = (
-    "This page opens with the link that the command printed; a link works once. Start evenhand app "
+    "Open this page with the link that the command printed. A link works once: start evenhand app "
     "again for a new one."
 )
 

@@ -216,7 +216,7 @@ class Interview:
                     "pairs of people with different outcomes."
                 )
                 if best.share == 0.5:
-                    why = "Higher scores go with either outcome in half of all pairs."
+                    why = "Scores are as often higher for one outcome as for the other."
                 elif at is not None and str(labels[at]) != best.label:
                     caution = (
                         f"In this file higher scores go with “{plain(best.label)}”. Keep your "
@@ -243,12 +243,12 @@ class Interview:
         text = self._one("threshold").strip()
         column = self.opened.named(self.reading["y_score"])
         value = _number(text)
-        lacks = "" if value is not None else "Say from which score on people are selected."
+        lacks = "" if value is not None else "Say from which score people are selected."
         if text and value is None:
-            lacks = f"The threshold {text!r} is no number."
+            lacks = f"The threshold {text!r} is not a number."
         of = ""
         if "score_of" in self.reading and "y_true" in self.reading:
-            of = f" “{plain(str(self.reading['score_of']))}” is decided from this score on."
+            of = f" “{plain(str(self.reading['score_of']))}” is predicted from this score up."
         why = f"Scores run from {_short(column.low)} to {_short(column.high)}.{of}"
         ends = {"low": column.low, "high": column.high}
         ask = "From which score on?"
@@ -264,7 +264,7 @@ class Interview:
             Option(str(one.at), plain(one.name), one in chosen, _described(one)) for one in free
         ]
         lacks = "" if chosen else "Choose at least one column that names the groups."
-        why = "Several are looked at one by one and in combination."
+        why = "Several columns are compared one by one and combined."
         ask = "Whose treatment is compared?"
         self.questions.append(Field("group", ask, "checks", options, why, lacks))
         if not chosen:
@@ -305,7 +305,7 @@ class Interview:
         )
         options = [
             Option("group", "a group of their own", said),
-            Option("error", "a mistake, to be put right in the file first"),
+            Option("error", "a mistake, to be corrected in the file first"),
         ]
         lacks = "" if said else "Say what a missing group means."
         ask = "People whose group is missing are"
@@ -327,7 +327,7 @@ class Interview:
         value = _number(margin)
         lacks = ""
         if margin and (value is None or value < 0):
-            lacks = f"The margin {margin!r} is no number of 0 or more."
+            lacks = f"The margin {margin!r} is not a number of 0 or more."
         why = "The largest difference that counts as alike; for rates, 0.05 is 5 percentage points."
         ask = "Margin"
         self.settings.append(Field("margin", ask, "number", (), why, lacks, margin, low="0"))
@@ -407,7 +407,9 @@ def query_of(opened: Opened, options: Mapping[str, Any], sha256: str) -> dict[st
     def places(key: str) -> list[str]:
         unknown = [name for name in listed(key) if name not in at]
         if unknown:
-            raise InputError(f"The choices name the column {unknown[0]!r}; this file has none.")
+            raise InputError(
+                f"The saved choices name the column {unknown[0]!r}; this file has none."
+            )
         return [at[name] for name in listed(key)]
 
     query: dict[str, list[str]] = {"group": places("group")}
@@ -437,7 +439,7 @@ def query_of(opened: Opened, options: Mapping[str, Any], sha256: str) -> dict[st
 
 
 def _lacking(ask: str) -> str:
-    return f"Still open: {ask[0].lower()}{ask[1:]}"
+    return f"Still to answer: {ask[0].lower()}{ask[1:]}"
 
 
 def _described(column: Column) -> str:

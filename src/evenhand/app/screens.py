@@ -78,9 +78,9 @@ def reopened(
         options, about = content["audit"], content["file"]
         sha256 = str(about["sha256"])
     except (ValueError, KeyError, TypeError, RecursionError) as failure:
-        raise InputError("This file holds no choices that were saved here.") from failure
+        raise InputError("This file does not hold choices saved here.") from failure
     if not isinstance(options, Mapping):
-        raise InputError("This file holds no choices that were saved here.")
+        raise InputError("This file does not hold choices saved here.")
     with work.turn("Looking at the columns"):
         return query_of(work.table, options, sha256)
 

@@ -32,7 +32,9 @@ MOST_BYTES = 8 * 2**30  # of a file that is dropped on the page
 SPARE_BYTES = 2**30  # which stay free on the disk
 MOST_OF_CHOICES = 2**20
 LONGEST_NAME = 200
-DEFECT = "This is a defect of evenhand, not of your file. The terminal shows where it happened."
+DEFECT = (
+    "This is a bug in evenhand, not a fault in your file. The terminal shows where it happened."
+)
 SUFFIXES = tuple(suffix for kind in READABLE for suffix in KINDS[kind])
 
 
@@ -70,7 +72,7 @@ class Pages:
         suffix = next((end for end in SUFFIXES if name.lower().endswith(end)), None)
         if suffix is None:
             raise InputError(
-                f"{name or 'This'} is no file that can be read here; its name should end in "
+                f"{name or 'This'} is not a file that can be read here; its name should end in "
                 f"{', '.join(SUFFIXES)}."
             )
         path = self.desk.place(suffix)
@@ -84,7 +86,7 @@ class Pages:
 
     async def _receive(self, request: Request, path: Path, name: str) -> None:
         left = min(self.most_bytes, shutil.disk_usage(path.parent).free - SPARE_BYTES)
-        too_much = f"{name} is too large: at most {max(left, 0) / 2**30:.1f} GiB are taken in."
+        too_much = f"{name} is too large: at most {max(left, 0) / 2**30:.1f} GiB can be uploaded."
         announced = request.headers.get("content-length", "0")
         if not announced.isdigit() or int(announced) > left:
             raise InputError(f"{too_much} Start evenhand app with its path to read it in place.")
@@ -142,7 +144,7 @@ class Pages:
         async for piece in request.stream():
             body += piece
             if len(body) > MOST_OF_CHOICES:
-                raise InputError("These are no saved choices: the file is too large.")
+                raise InputError("These are not saved choices: the file is too large.")
         work = self._work(request)
         query = await run_in_threadpool(screens.reopened, work, bytes(body), query_of)
         key = request.path_params["key"]
@@ -189,7 +191,7 @@ def _query(request: Request) -> str:
 def _standard(_: Choices, audit: Audit, request: Request) -> str:
     name = request.query_params.get("standard", "")
     if name not in STANDARDS:
-        raise InputError("Choose the rule whose page is to be filled in.")
+        raise InputError("Choose the rule whose page you want to fill in.")
     return audit.to_html(standard=name)
 
 

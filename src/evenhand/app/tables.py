@@ -144,7 +144,7 @@ class Opened:
 
     def _table(self) -> Any:
         if kind_of(self.path) not in READABLE:
-            raise InputError(f"{self.name} is no table of rows.")
+            raise InputError(f"{self.name} is not a table of rows.")
         names = self._names()
         if len(names) > MOST_COLUMNS:
             raise InputError(

@@ -1,6 +1,6 @@
 """Whether stored results still follow from today's code: a sample of the runs is done again.
 
-Values are compared, not fingerprints: a change of code that moves no number is no failure.
+Values are compared, not fingerprints: a change of code that moves no number is not a failure.
 """
 
 from __future__ import annotations

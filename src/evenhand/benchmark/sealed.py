@@ -48,7 +48,7 @@ def read_columns(path: Path) -> dict[str, NDArray[Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    content = pa.BufferReader(path.read_bytes())  # a disk that fails is no damaged file
+    content = pa.BufferReader(path.read_bytes())  # a disk that fails is not a damaged file
     try:
         table = pq.ParquetFile(content).read()
         columns = {name: table[name].to_numpy() for name in table.column_names}

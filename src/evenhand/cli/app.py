@@ -22,9 +22,12 @@ that no other can reach, and nothing leaves it. Stop it with Ctrl-C.
 @click.command("app", help=HELP, epilog="Example: evenhand app scored.csv")
 @click.argument("file", required=False)
 @click.option(
-    "--port", type=WholeRange(0, 65535), default=0, help="Port of the page; by default a free one."
+    "--port",
+    type=WholeRange(0, 65535),
+    default=0,
+    help="Port to serve the page on; by default any free one.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the link, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the link without opening a browser.")
 def app(file: str | None, port: int, no_browser: bool) -> None:
     """Serve the page; its help stands above."""
     with failures_in_one_line():
@@ -39,4 +42,4 @@ def app(file: str | None, port: int, no_browser: bool) -> None:
 
         with suppress(KeyboardInterrupt):
             serve(file, port, announce)
-        tell("Stopped; files that were dropped on the page are removed.")
+        tell("Stopped; the files that were dropped on the page are deleted.")

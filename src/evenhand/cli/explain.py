@@ -54,13 +54,15 @@ OUTPUTS = ("html", "json", "markdown", "png")
 @role_options(COLUMNS, sensitive_features={"required": True}, y_pred={"required": True})
 @click.command("explain", help=HELP, epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE...", required=True)
-@click.option("--by", metavar="COLUMN", multiple=True, help="An explaining column; repeatable.")
+@click.option(
+    "--by", metavar="COLUMN", multiple=True, help="A column that may explain the gap; repeatable."
+)
 @click.option(
     "--criterion",
     metavar="NAME",
     default="statistical_parity",
     show_default=True,
-    help="Which gap is explained.",
+    help="The criterion whose gap is explained.",
 )
 @click.option(
     "--between",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Traced = Frontier | RegressionFrontier
 
-HELP = """Say what less disparity costs, of every rule on the scores in FILE.
+HELP = """Say what less disparity would cost, over every rule on the scores in FILE.
 
 Printed are sentences and the curve: for each disparity the least cost, which no rule is below. With
 --rule, the rule for that disparity in words.

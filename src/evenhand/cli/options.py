@@ -68,7 +68,7 @@ def audit_section(file: Path, content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> dict[str, Any]:
-    """The section as defaults of the command's parameters; a key that is no option is an error."""
+    """The section as defaults of the command's parameters; an unknown key is an error."""
     known = {p.name: p for p in command.params if p.name not in (None, "config", "help")}
     values: dict[str, Any] = {}
     for key, value in section.items():
@@ -82,7 +82,9 @@ def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> 
 def _unknown(key: str, known: list[str], file: Path) -> str:
     names = [name.replace("_", "-") for name in known]
     hint = did_you_mean(key, names)
-    return f"{file} has the key {key!r}, which is no option.{hint} There are {', '.join(names)}."
+    return (
+        f"{file} has the key {key!r}, which is not an option.{hint} There are {', '.join(names)}."
+    )
 
 
 def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
@@ -133,7 +135,7 @@ PARAMETERS: list[click.Parameter] = [
     _option(
         "--assuming",
         type=click.Choice(get_args(Assuming)),
-        help="With --probable: the answer that decides, if you can vouch for what it assumes.",
+        help="With --probable: the answer that decides, if you can vouch for its assumption.",
     ),
     _option(
         "--criterion",
@@ -169,7 +171,7 @@ PARAMETERS: list[click.Parameter] = [
         "--control",
         type=click.Choice(CONTROLS),
         default="familywise",
-        help="Which error the scan of subgroups keeps: of any wrong flag, or their expected share.",
+        help="What the scan of subgroups limits: the chance of any wrong flag, or their share.",
     ),
     _option(
         "--standard",
@@ -184,7 +186,7 @@ PARAMETERS: list[click.Parameter] = [
     ),
     _option("--title", help="Title of the report."),
     _option("--full", is_flag=True, help="Print every table, not the summary alone."),
-    _option("--quiet", is_flag=True, help="Print what became of the gates, and nothing else."),
+    _option("--quiet", is_flag=True, help="Print the outcomes of the gates, and nothing else."),
     _output("html", "the report, one file"),
     _output("json", "every number"),
     _output("csv", "the tables of the --standard"),
@@ -250,11 +252,15 @@ def request_of(given: dict[str, Any]) -> Request:
         "Name the column of the groups: --group sex (repeat it to cross them).",
     )
     if given["assuming"] and not probabilities:
-        raise click.UsageError("--assuming is about --probable groups: name their columns.")
+        raise click.UsageError(
+            "--assuming needs --probable: name the columns of the probabilities."
+        )
     if len(given["group"]) > 1 and probabilities:
-        raise click.UsageError("Beside --probable there is one --group, of people who are known.")
+        raise click.UsageError(
+            "With --probable, pass one --group: the group of those whose group is known."
+        )
     if given["full"] and given["quiet"]:
-        raise click.UsageError("Which one, --full or --quiet?")
+        raise click.UsageError("Pass --full or --quiet, not both.")
     decided = given["prediction"] or given["rate"]
     summed = given["rows"] and given["task"] == "regression"
     _need(decided or given["score"] or summed, "Name the column of the --prediction or --score.")
@@ -266,10 +272,10 @@ def request_of(given: dict[str, Any]) -> Request:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     standard = STANDARDS.get(given["standard"])
     if standard is not None and (probabilities or given["missing"] == "unknown"):
-        raise click.UsageError("The page of a --standard is about groups that are known.")
+        raise click.UsageError("The page of a --standard needs groups that are known.")
     stated = dict(map(statement, given["state"])) or None
     if standard is None and (given["csv"] or stated):
-        raise click.UsageError("--csv and --state are of a --standard: name it.")
+        raise click.UsageError("--csv and --state need a --standard: name it.")
     if standard is not None:
         standard.stated(stated)
     asked = given["criterion"] or (standard.criteria if standard and not given["fail_if"] else ())
@@ -325,7 +331,7 @@ def probability(text: str) -> tuple[str, str]:
     name, sign, column = text.partition("=")
     if not name.strip() or not sign or not column.strip():
         raise click.UsageError(
-            f"--probable reads GROUP=COLUMN, such as Black=p_black; {text!r} does not."
+            f"--probable takes GROUP=COLUMN, such as Black=p_black; {text!r} does not."
         )
     return name.strip(), column.strip()
 
@@ -339,7 +345,7 @@ def statement(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not name.strip() or not sign:
         raise click.UsageError(
-            f"--state reads NAME=VALUE, such as data_kind=historical; {text!r} does not."
+            f"--state takes NAME=VALUE, such as data_kind=historical; {text!r} does not."
         )
     return name.strip().replace("-", "_"), value.strip()
 
@@ -357,7 +363,7 @@ def bins_of(text: str) -> tuple[str, int | list[float]]:
         edges = []
     if not name or not edges or (len(edges) == 1 and not (edges[0].is_integer() and edges[0] > 1)):
         raise click.UsageError(
-            f"--bins reads COLUMN=BINS, such as age=4 or age=0,30,50,120; {text!r} does not."
+            f"--bins takes COLUMN=BINS, such as age=4 or age=0,30,50,120; {text!r} does not."
         )
     return name, int(edges[0]) if len(edges) == 1 else edges
 

@@ -12,9 +12,9 @@ from typing import Any
 from evenhand._words import visible
 
 UNUSABLE = 2  # as in failures.py, which needs click; 1 would be a violated gate
-HELP = """How evenly a model treats groups.
+HELP = """Find out whether a model treats groups differently, by how much, and why.
 
-Every command says with --help what it does and which exit statuses it has.
+For what a command does and its exit statuses, run it with --help.
 """
 
 

@@ -41,7 +41,7 @@ EXAMPLES = "\n".join(
 @click.option("--prediction", metavar="COLUMN", help="What the model predicted.")
 @click.option("--score", metavar="COLUMN", help="The score or probability.")
 @click.option(
-    "--score-of", metavar="LABEL", help="The label that it is of, 1 or 0, if that is not 1."
+    "--score-of", metavar="LABEL", help="The label that the score is for, 1 or 0, if not 1."
 )
 @click.option(
     "--threshold",

@@ -73,7 +73,7 @@ def echoed(text: str) -> list[str]:
 
 @contextmanager
 def busy(message: str, *, quiet: bool = False) -> Iterator[None]:
-    """A spinner on stderr while something takes long; nothing where that is no terminal."""
+    """A spinner on stderr while something takes long; nothing where that is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield
         return

@@ -98,7 +98,7 @@ def watch() -> None:
     type=NumberRange(0.5, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
-    help="Of every interval and verdict, at all looks at once.",
+    help="Confidence of every interval and verdict, at all looks at once.",
 )
 @click.option(
     "--method",
@@ -107,7 +107,12 @@ def watch() -> None:
     show_default=True,
     help="How intervals are made.",
 )
-@click.option("--baseline", multiple=True, metavar="FILE", help="Rows to compare with; repeatable.")
+@click.option(
+    "--baseline",
+    multiple=True,
+    metavar="FILE",
+    help="A file of earlier rows to compare with; repeatable.",
+)
 @click.option("--window", type=WholeRange(1), default=28, show_default=True, help="In days.")
 @click.option(
     "--quiet-days",
@@ -132,7 +137,7 @@ def init(
     """Make a new state; which columns are read is remembered with it."""
     with interruptible(), failures_in_one_line(), locked(state):
         if state.exists():
-            raise InputError(f"{state} exists; remove it to begin anew, or append to it.")
+            raise InputError(f"{state} exists; remove it to start again, or append to it.")
         chosen = _chosen({}, given)
         before = _counted(baseline, chosen)[0] if baseline else None
         made = Watch(
@@ -201,7 +206,7 @@ def append(
 @click.argument("names", nargs=-1, required=True, metavar="OLD=NEW…")
 @state_option
 def rename(names: tuple[str, ...], state: Path) -> None:
-    """Let groups go by other names; two names of one group are added up."""
+    """Rename groups; two names of one group are added up."""
     with interruptible(), failures_in_one_line(), locked(state):
         current = Watch.load(state)
         pairs = {}
@@ -290,7 +295,7 @@ def _counted(
     more = [chosen.get("rows"), chosen.get("rate"), chosen.get("cluster")]
     if chosen.get("rows") and chosen.get("cluster"):
         raise click.UsageError(
-            "Lines of counts do not say which rows go together: leave --cluster."
+            "Lines of counts do not say which rows go together: leave out --cluster."
         )
     wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
     database = connect()

@@ -172,7 +172,7 @@ def count(y_true: Any, y_pred: Any) -> int:
     3
 
     """
-    with refusing("These are no columns to count"):
+    with refusing("These are not columns to count"):
         if len(y_true) != len(y_pred):
             raise InputError(*unequal_lengths(y_true=len(y_true), y_pred=len(y_pred)).args[:1])
         return len(y_true)

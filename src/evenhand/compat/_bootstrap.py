@@ -24,7 +24,7 @@ def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggrega
 
 
 def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
-    """Whether to draw; refuse half a request, and what is no number or quantile."""
+    """Whether to draw; refuse half a request, and what is not a number or quantile."""
     with refusing("ci_quantiles must be a list"):
         asked = ci_quantiles is not None and len(ci_quantiles) > 0
     if (n_boot is not None) != asked:

@@ -109,7 +109,7 @@ def _named_columns(features: Any, base_name: str) -> dict[str, Any]:
                 "DataFrame.from_dict() failed on sensitive features. Please ensure each array is "
                 "strictly 1-D. The __cause__ field of this exception may contain further "
                 "information.",
-                f"The features {list(features)} are no columns of equal length, one value a row: "
+                f"The features {list(features)} are not columns of equal length, one value a row: "
                 f"{error}",
             ) from error
     if isinstance(features, pd.DataFrame):

@@ -34,7 +34,7 @@ MOST_CELLS = 1 << 22  # of a dense table of truth, prediction and cell
 HOMES = ("sklearn.metrics", "fairlearn.metrics")
 
 
-class NotCountable(Exception):  # noqa: N818  it is no error: the metric is called instead
+class NotCountable(Exception):  # noqa: N818  it is not an error: the metric is called instead
     """These rows are beyond what a recipe reads from counts."""
 
 

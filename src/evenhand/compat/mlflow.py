@@ -184,7 +184,7 @@ def metrics_of(found: Audit) -> dict[str, float]:
     """
     metrics = {}
     for value in found.measured:
-        name = f"{value.criterion}.{value.measure}"  # brackets, commas and = are no letters there
+        name = f"{value.criterion}.{value.measure}"  # brackets, commas and = are not letters there
         name = re.sub(r"[(,] *", ".", re.sub(r"[)=]", "", name))
         for key, number in (("", value.value), (".low", value.low), (".high", value.high)):
             if isfinite(number):

@@ -166,14 +166,14 @@ class Settings:
             )
         if self.resolved.falls and self.aggregate not in ("worst", "mean"):
             raise InputError(
-                "Ratios of several classes or cut points are not added up: the aggregate of "
+                "Ratios of several classes or cut points cannot be added up: the aggregate of "
                 f"{self.resolved.name!r} is 'worst' or 'mean', not {name_of(self.aggregate)!r}."
             )
         if self.tau is not None and not sweeps:
             raise InputError("tau is for 'strong_parity': the least pooled F of a cut point.")
 
     def resolve(self) -> tuple[Measure, Aggregate | None]:
-        """The functions themselves; refuse names of none. An integral is no aggregate of cells."""
+        """The functions themselves; refuse unknown names. An integral does not aggregate cells."""
         sweeps = self.aggregate == "integral"
         return self.function, None if sweeps else measures.resolve_aggregate(self.aggregate)
 
@@ -579,8 +579,8 @@ class Criterion:
             return self.reading(table, settings)
         else:
             raise InputError(
-                f"to={to!r} is no group; there are {list(table.groups)}, and 'overall' and 'best'."
-                f"{did_you_mean(to, table.groups)}"
+                f"to={to!r} is not a group; there are {list(table.groups)}, and 'overall' and "
+                f"'best'.{did_you_mean(to, table.groups)}"
             )
         measure = measures.transformed(settings.function, settings.applied)
         pairs = np.stack(np.broadcast_arrays(table.values, reference), axis=-1)

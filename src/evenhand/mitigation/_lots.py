@@ -28,7 +28,7 @@ LARGEST = 2.0**63
 GOLDEN = (5**0.5 - 1) / 2
 
 ONE_BY_ONE = (
-    "One row was decided at random without an id: its lot goes by its values, so that all who "
+    "One row was decided at random without an id: its draw follows from its values, so all who "
     "agree in them get the same answer where they are served one by one, and fitting rows did "
     "agree. Serve them in one call, or pass {ids}."
 )
@@ -48,7 +48,7 @@ def lots(ids: Any, *, key: int | str, distinct: bool = False) -> Floats:
     key : int or str
         What makes one drawing of lots another; keep it secret where people could choose their id.
     distinct : bool, default False
-        Whether equal rows of this call have lots of their own, for rows that are no ids.
+        Whether equal rows of this call have lots of their own, for rows that are not ids.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def _key_text(key: Any) -> str:
         return key
     if isinstance(key, Integral) and not isinstance(key, bool):
         return str(int(key))
-    raise InputTypeError(f"The key of lots is a whole number or text, not {key!r}.")
+    raise InputTypeError(f"The key of the draws is a whole number or text, not {key!r}.")
 
 
 def _columns(ids: Any) -> tuple[int, list[Texts]]:

@@ -245,7 +245,7 @@ class AmountRule:
         Raises
         ------
         InputError
-            If the text is no rule, has no checksum, is too large, or was damaged since.
+            If the text is not a rule, has no checksum, is too large, or was damaged since.
 
         """
         with whole_rule():

@@ -256,7 +256,7 @@ def class_probabilities(model: Any, X: Any, classes: Any = None) -> Floats:
     if len(bad):
         raise InputError(
             f"{type(model).__name__} gives row {bad[0]} the probabilities "
-            f"{probabilities[bad[0]].tolist()}; mend the estimator, or the row."
+            f"{probabilities[bad[0]].tolist()}; fix the estimator, or the row."
         )
     if classes is None or np.array_equal(classes, model.classes_):
         return probabilities

@@ -198,8 +198,8 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         if value > max(bound, together) + LEAST_EXCESS:
             self.notes_ += (
                 f"{self._tied:,} of {len(rows.y):,} fitting rows are decided at random and agree "
-                "with another in all values, and no row_id= tells them apart. In one call each has "
-                "a lot of its own; served one by one they share it, and what is bounded by "
+                "with another in all values, and no row_id= tells them apart. In one call each "
+                "has a draw of its own; served one by one they share it, and what is bounded by "
                 f"{number(bound)} becomes {number(value)}.",
             )
 

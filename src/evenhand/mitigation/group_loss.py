@@ -46,7 +46,7 @@ class BoundedGroupLossRegressor(GroupRegressor):
     estimator : estimator, default None
         The base model, whose fit must take sample weights; None is least squares.
     constraint_weight : float, default 0.5
-        w, from 0 (the mean loss alone) to 1 (the worst group alone). This is no bound: a greater
+        w, from 0 (the mean loss alone) to 1 (the worst group alone). This is not a bound: a greater
         weight gives the worst group a smaller loss, but not one known beforehand.
     grid_size : int, default 10
         How many points at most; there is always one for each group.

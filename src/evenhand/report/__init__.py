@@ -166,9 +166,9 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
     if chart is not None and chart not in known:
         raise InputError(f"There is no chart {chart!r}; there are {list(known)}.")
     if ax is not None and chart is None and len(known) != 1:
-        raise InputError(f"On one axes goes one chart: name one of {list(known)}.")
+        raise InputError(f"One axes holds one chart: name one of {list(known)}.")
     if not known:
-        raise InputError("There is no chart of this result: nothing in it has a value to draw.")
+        raise InputError("This result has no chart: nothing in it has a value to draw.")
     from evenhand.report.figures import drawn
 
     wanted = known if chart is None else {chart: known[chart]}
@@ -180,8 +180,8 @@ def report_of(document: Document) -> Report:
     schema = document.get("schema")
     if schema not in REPORTS:
         raise InputError(
-            f"A report is made from a document of schema {', '.join(REPORTS)}; this one has "
-            f"{schema!r}. Make it anew with the result's document()."
+            f"A report needs a document of schema {', '.join(REPORTS)}; this one has "
+            f"{schema!r}. Create it again with the result's document()."
         )
     return REPORTS[schema](document)
 

@@ -67,6 +67,7 @@ MOST_OPEN = 6  # groups in the table that is not closed
 MOST_DRAWN = 20
 FOLDED = 500  # lines of a table that is closed
 STEPS = 51  # points of a curve that is drawn
+FEWER_STEPS = 31  # of each curve where there are many
 SUBGROUPS = 15
 FEW = 3
 MOST_NAMED = 8
@@ -232,10 +233,10 @@ def _that_matter(summary: Document) -> list[int]:
     return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:MOST_OPEN])
 
 
-def _named(summary: Document) -> set[str]:
+def _named(summary: Document) -> frozenset[str]:
     """The groups that the impact ratio names, and so does the sentence."""
     impact = summary["impact_ratio"]
-    return {impact["lowest"], impact["highest"]} if impact else set()
+    return frozenset({impact["lowest"], impact["highest"]} if impact else ())
 
 
 def _largest(table: Document, most: int) -> list[int]:
@@ -266,13 +267,13 @@ def _rate_figure(document: Document) -> list[Figure]:
     caption += "the right, value and rows."
     if shown < len(chart.groups):
         of = plural(len(chart.groups), "group")
-        caption += f" The {shown} of {of} furthest from the overall value."
+        caption += f" Shown are the {shown} of {of} furthest from the overall value."
     legend = []
     if rate["overall"] is not None:
         legend.append(("overall", f"everyone: {amount(rate['overall'], rate['is_rate'])}"))
     if chart.line_at is not None:
         highest = name(summary["impact_ratio"]["highest"])
-        legend.append(("fifths", f"four-fifths of the rate of {highest}"))
+        legend.append(("fifths", f"four-fifths of the highest rate ({highest})"))
     return [Figure("headline-rates", chart, caption, legend)]
 
 
@@ -298,6 +299,7 @@ def rate_chart(summary: Document) -> Rates | None:
         ],
         rate["overall"],
         most=MOST_DRAWN,
+        always=_named(summary) if impact else frozenset(),
         greatest=1.0 if rate["is_rate"] else None,
         is_rate=rate["is_rate"],
         line_at=None if impact is None else impact["line"] * impact["highest_rate"],
@@ -487,8 +489,8 @@ def detail(document: Document) -> Section:
     """Everything else, closed until somebody asks."""
     folds = (make(document) for make in FOLDS)
     closing = (
-        "Parts that were closed are printed by their headings. Open them on the page to print them "
-        "too; the whole of it is in the HTML file."
+        "Closed parts are not printed. To print them, open them on the page first; the HTML file "
+        "has them all."
     )
     blocks = [*(fold for fold in folds if fold is not None), Text(closing, "on-paper")]
     source = document["provenance"]
@@ -639,7 +641,7 @@ def intersections(document: Document) -> Fold | None:
         blocks = [
             Text(
                 "The same criteria by each column alone and by their combinations. More groups "
-                "also mean more noise: compare the marks, not only the values."
+                "also mean more noise: compare the marks, not just the values."
             ),
             _views_table(views),
             Text("● differs, ? inconclusive, – undefined.", "quiet"),
@@ -650,8 +652,8 @@ def intersections(document: Document) -> Fold | None:
         said = (
             f"{count(flagged)} of {plural(len(found), 'subgroup')} {is_or_are} out. “At least” is "
             f"a lower bound of the difference from everyone else. {document['scan']['sentence']} "
-            "“People” is that bound times the rows it is about: how many people it affects at "
-            "least, if the statistic is a rate."
+            "“People” is that bound times the number of rows: how many people the difference "
+            "affects at least, where the statistic is a rate."
         )
         more = max(0, len(found) - SUBGROUPS)
         more_said = f"{count(more)} more are in the document." if more else ""
@@ -719,9 +721,9 @@ def thresholds(document: Document) -> Fold | None:
     chart = curves("threshold-curves", title, known["at"], series, known["used"])
     legend = [(f"s{i % COLORS}", label) for i, (label, _) in enumerate(series)]
     said = (
-        "How unequal the decisions would be at other thresholds of the score. The lowest point of "
-        "one line need not be that of another, and a threshold that selects nobody, or everybody, "
-        "treats all alike and is of no use."
+        "How unequal the decisions would be at other thresholds of the score. The best threshold "
+        "for one criterion need not be the best for another, and a threshold that selects nobody, "
+        "or everybody, treats all groups alike and is of no use."
     )
     figure = Figure("threshold-curves", chart, measure_name(first), legend)
     return Fold("Other thresholds", [Text(said), figure], "thresholds")
@@ -733,7 +735,8 @@ def distributions(document: Document) -> Fold | None:
     if known is None:
         return None
     of = {"prediction": "predictions", "score": "scores"}.get(known["of"], known["of"])
-    kept = slice(None, None, -(-len(known["at"]) // STEPS))
+    steps = STEPS if len(known["groups"]) <= MOST_DRAWN else FEWER_STEPS
+    kept = slice(None, None, -(-len(known["at"]) // steps))
     levels = [level[kept] for level in known["levels"]]
     parts = (known["groups"], levels, known["pooled"][kept])
     marked = extremes(*parts)
@@ -742,8 +745,8 @@ def distributions(document: Document) -> Fold | None:
     legend = [(f"s{i}", name(known["groups"][g])) for i, g in enumerate(marked)]
     legend.append(("pooled", "all rows"))
     said = (
-        f"The share of each group whose {of[:-1]} is at most the value below. Lines that lie apart "
-        f"are groups that the model sees differently; a line above the others has lower {of}."
+        f"The share of each group whose {of[:-1]} is at most the value on the axis. Groups whose "
+        f"lines are far apart are treated differently; a line above the others has lower {of}."
     )
     if len(known["groups"]) < len(document["groups"]):
         all_of = plural(len(document["groups"]), "group")

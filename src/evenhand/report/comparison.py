@@ -109,7 +109,7 @@ def _pictures(document: Document) -> list[Section]:
     way = "up" if metric["more_is_better"] else "down"
     ratio = any(one["more_is_better"] for one in document["criteria"])
     said = (
-        f"From bottom to top: {_upward(metric)}. From left to right: how uneven. The better a "
+        f"From bottom to top: {_upward(metric)}. From left to right: how unequal. The better a "
         f"model is by both, the further {way} and to the left"
         f"{', of a ratio to the right' * ratio}. Lines are {percent(document['confidence'])} "
         "intervals, each of one model alone: two that overlap may still differ."
@@ -120,7 +120,7 @@ def _pictures(document: Document) -> list[Section]:
     ]
     legend = [(f"c{at % COLORS}", model) for at, model in enumerate(document["models"])]
     blocks = [Text(said), Panels(figures, legend)]
-    return [Section("pictures", "Accuracy and evenness", blocks, text=[], brief=[])]
+    return [Section("pictures", "Accuracy and inequality", blocks, text=[], brief=[])]
 
 
 def charts(document: Document) -> dict[str, Any]:
@@ -231,7 +231,7 @@ TABLES = (
     ),
     (
         "differences",
-        "Differences between models in evenness",
+        "Differences between models in inequality",
         (*QUESTION, *OTHER, ("Interval", "interval"), *TEST),
     ),
     (

@@ -140,7 +140,7 @@ VERDICTS = {
     "inconclusive": Verdict(
         "?",
         "undefined",
-        "The interval holds the tolerance: these rows cannot tell which side is true.",
+        "The tolerance is in the interval: these rows do not show which side is true.",
     ),
 }
 
@@ -196,7 +196,7 @@ def apart(value: float | None, is_rate: bool, toward: int = 0) -> str:
 
 
 def share_of(value: float | None) -> str:
-    """A ratio of the lowest to the highest in two decimals; what is no zero is not shown as one.
+    """A ratio of the lowest to the highest in two decimals; what is not a zero is not shown as one.
 
     >>> share_of(0.094), share_of(0.0), share_of(0.002), share_of(None)
     ('0.09', '0', '<0.01', '–')

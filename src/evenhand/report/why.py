@@ -33,7 +33,7 @@ def report_of(document: Document) -> Report:
     if document["strata"]:
         sections.append(Section("strata", "Where groups differ", [_strata(document)]))
     if document["proxies"]:
-        sections.append(Section("proxies", "Which columns tell the group", _proxies(document)))
+        sections.append(Section("proxies", "Which columns predict the group", _proxies(document)))
     return Report(
         kind="account",
         brand="account",
@@ -119,7 +119,7 @@ def _proxies(document: Document) -> list[Any]:
         part = Cell(apart(one["value"], document["is_rate"]), key(one["value"]))
         rows.append(Row([Cell(name(one["name"])), *areas, part, Cell(_ends(document, one))]))
     told = (
-        f"All columns together tell the group with an AUC of {document['area']:.2f} (0.5 is by "
+        f"All columns together predict the group with an AUC of {document['area']:.2f} (0.5 is by "
         "chance, 1 always)."
     )
     return [Text(told), Table("Proxies", heads, rows, kind="cards")]

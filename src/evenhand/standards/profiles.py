@@ -187,7 +187,7 @@ class Standard:
     standing : tuple of Statement, default ()
         Where the rule stands: what was amended, what is pending, what else applies.
     law_date, in_force : date or None, default None
-        When the rule was made, and from when on it applies; None of what is no law.
+        When the rule was made, and from when on it applies; None of what is not a law.
     enforced : date or None, default None
         From when on it is enforced, where that is later than `in_force`.
 

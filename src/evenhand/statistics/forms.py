@@ -517,8 +517,8 @@ class Ratio(Statistic):
     def kinds(self) -> tuple[Terms, Terms] | None:
         """The outcomes that are hits and the others, each with its coefficients above and below.
 
-        None where outcomes have more than two pairs of coefficients: then the ratio is no function
-        of the share of one kind among both.
+        None where outcomes have more than two pairs of coefficients: then the ratio is not a
+        function of the share of one kind among both.
         """
         above, below = dict(self.numerator), dict(self.denominator)
         every = ("tp", "fp", "fn", "tn") if self.over else ("correct", "wrong")
@@ -703,7 +703,7 @@ class E(Statistic):
 
     @property
     def mean_of(self) -> str | None:
-        """The sum whose mean by group it is, where nothing is given and it is no ratio of two."""
+        """The sum whose mean by group it is, where nothing is given and there is no second sum."""
         return None if self.given or self.per else self.of
 
     @property

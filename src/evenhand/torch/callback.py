@@ -69,7 +69,7 @@ class CriterionCallback(Callback):
     ) -> None:
         asked = named(criterion)
         if asked.statistic.needs not in ("labels", "predictions"):
-            raise InputError(f"{asked.name!r} is no criterion of labels.")
+            raise InputError(f"{asked.name!r} is not a criterion of labels.")
         criterion = asked.name
         self.criterion, self.measure, self.favorable = criterion, measure, favorable
         self.read, self.replicates = read or _returned, replicates

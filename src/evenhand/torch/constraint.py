@@ -76,7 +76,7 @@ class Constraint(nn.Module):
     ) -> None:
         super().__init__()
         if not epsilon >= 0:
-            raise InputError(f"epsilon={epsilon!r} is no bound: it is at least 0.")
+            raise InputError(f"epsilon={epsilon!r} is not a bound: it is at least 0.")
         if not rate > 0:
             raise InputError(f"rate={rate!r} is not positive.")
         self.penalty = Penalty(

@@ -140,8 +140,7 @@ def check_classes(counts: Tally, known: Seen, favorable: Label) -> None:
         so_far = f"; so far there were {_some(before)}" if before else ""
         raise InputError(
             f"The column of {of} {what}: it has {_some(labels)}{so_far}. Nothing was counted. "
-            "Write its labels as they were written before, or begin a new watch if they mean "
-            "something else now."
+            "Write its labels as before, or begin a new watch if they mean something else now."
         )
 
 

@@ -266,8 +266,8 @@ class Look:
             )
         if changed is not None:
             return (
-                f"as all rows so far are not about now. {changed.rstrip('.')}; watch anew from "
-                "then on"
+                f"as all rows so far are not about now. {changed.rstrip('.')}; start a new watch "
+                "from then on"
             )
         return None
 

@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
 
 def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
-    """Refuse what cannot be added up over parts, or is no count of rows."""
+    """Refuse what cannot be added up over parts, or is not a count of rows."""
     if not isinstance(counts, Tally):
         raise InputTypeError(
             f"A watch takes the counts of a part, a Tally, not {type(counts).__name__}: "

@@ -121,9 +121,9 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
     if not isinstance(state, dict) or state.get("schema") != SCHEMA:
         found = state.get("schema") if isinstance(state, dict) else None
         raise InputError(
-            f"{path} has the schema {found!r}; this version reads {SCHEMA!r}, in which groups are "
-            "compared within each part. Earlier states do not hold what that needs: make a new "
-            "state, and append the parts anew."
+            f"{path} has the schema {found!r}; this version reads {SCHEMA!r}, which compares "
+            "groups within each part. Earlier states do not hold what that needs: create a new "
+            "state, and append the parts again."
         )
     if state.get("checksum") != expected:
         is_there = state.get("checksum") is not None

@@ -170,7 +170,7 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
                 raise DesignError(f"[problems.{name}] names {problem.source}, which is not there.")
         elif not is_import_path(problem.source) and problem.source not in TASKS:
             raise DesignError(
-                f"[problems.{name}] has the source {problem.source!r}, which is no task "
+                f"[problems.{name}] has the source {problem.source!r}, which is not a task "
                 f"({', '.join(TASKS)}), no .parquet or .csv file and no package.module:name."
             )
         yield problem

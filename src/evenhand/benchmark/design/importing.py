@@ -19,7 +19,7 @@ def imported(path: str) -> Any:
     """
     module, _, name = path.partition(":")
     if not module or not name:
-        raise InputError(f"{path!r} is no import path; write package.module:name.")
+        raise InputError(f"{path!r} is not an import path; write package.module:name.")
     try:
         thing = import_module(module)
     except ImportError as failure:

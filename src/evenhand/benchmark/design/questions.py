@@ -108,7 +108,7 @@ class Question:
 def _criterion(name: str) -> Criterion:
     criterion = imported(name) if is_import_path(name) else named(name)
     if not isinstance(criterion, Criterion):
-        raise InputError(f"{name} is no criterion; those of evenhand are {', '.join(CRITERIA)}.")
+        raise InputError(f"{name} is not a criterion; those of evenhand are {', '.join(CRITERIA)}.")
     return criterion
 
 

@@ -246,7 +246,7 @@ def own_method(
 
     if not isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         raise InputTypeError(
-            f"The method {name!r} is {estimator!r}, which is no class of estimators; derive one "
+            f"The method {name!r} is {estimator!r}, which is not a class of estimators; derive one "
             "from sklearn.base.BaseEstimator."
         )
     absent = [one for one in ("estimator", "group") if one not in signature(estimator).parameters]

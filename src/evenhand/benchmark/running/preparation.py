@@ -211,7 +211,7 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
 
 
 def _named(X: pd.DataFrame) -> pd.DataFrame:
-    """Columns that are no quantities as categories whose names are texts."""
+    """Columns that are not quantities as categories whose names are texts."""
     others = X.columns.difference(X.select_dtypes("number").columns)
     named = {name: X[name].astype("category").cat.rename_categories(str) for name in others}
     return X.assign(**named)

@@ -281,7 +281,7 @@ def batches(jobs: Iterable[Job], wanted: int, free: int) -> list[tuple[int, list
 
 @contextmanager
 def progress_bar(jobs: Sequence[Job], store: Store, progress: bool | None = None) -> Iterator[None]:
-    """Show a bar on stderr while the jobs run; nothing where that is no terminal.
+    """Show a bar on stderr while the jobs run; nothing where that is not a terminal.
 
     What is done is read from the store, so it does not matter where the jobs run.
     """

@@ -289,7 +289,7 @@ def check_everyone(group: Codes, labels: Sequence[Label]) -> None:
     absent = np.setdiff1d(np.arange(len(labels)), group)
     if len(absent):
         raise InputError(
-            f"All rows of group {show(labels[absent[0]])} weigh nothing: leave them out."
+            f"All rows of group {show(labels[absent[0]])} have weight 0: leave them out."
         )
 
 
@@ -313,7 +313,7 @@ def _scores(y_score: Any) -> Floats:
     is_table = getattr(y_score, "ndim", None) == 2 or is_frame(y_score) or _is_nested(y_score)
     table = floats(y_score, "y_score") if is_table else finite(y_score, "y_score")[:, None]
     if table.ndim != 2 or not np.isfinite(table).all():
-        raise InputError("y_score holds values that are no finite numbers.")
+        raise InputError("y_score holds values that are not finite numbers.")
     if np.abs(table).max(initial=0) > LARGEST_SCORE:
         raise InputError(
             f"y_score holds numbers beyond {LARGEST_SCORE:g}, where cuts between them are lost; "

@@ -187,7 +187,9 @@ def plain(label: Any, whole: int | None = None) -> Value:
             "labels of text, numbers, or true and false. Make the column text before the fit."
         )
     if isinstance(value, float) and not np.isfinite(value):
-        raise InputError(f"The label {label!r} is no number that other languages know: rename it.")
+        raise InputError(
+            f"The label {label!r} is not a number that other languages know: rename it."
+        )
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InputError(
             f"The label {label!r} holds half of a character, which no UTF-8 can: rename it."

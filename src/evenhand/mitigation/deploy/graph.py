@@ -99,7 +99,7 @@ def _moved(graph: Graph, moves: Moves) -> None:
         )
     )
     rest = graph.add("Sub", "amount", graph.add("Gather", anchors, place, axis=0))
-    nothing = graph.add("Sub", "amount", "amount")  # 0, and NaN where the amount is no number
+    nothing = graph.add("Sub", "amount", "amount")  # 0, and NaN where the amount is not a number
     moved = graph.add("Add", start, graph.add("Mul", slope, rest))
     graph.add("Add", moved, nothing, output="prediction")
 

@@ -70,7 +70,9 @@ def sql_query(
     inner = exp.select(exp.Star(), *shown).from_(table_named(table, dialect))
     if row_id is None or key is None:
         if row_id is not None or key is not None:
-            raise InputError("A lot is of a person, under a key: pass both row_id= and key=.")
+            raise InputError(
+                "A random draw belongs to a person and a key: pass both row_id= and key=."
+            )
         return str(inner.sql(dialect=dialect, pretty=True))
     decision = _decision(rule, [column_named(name, dialect) for name in names], dialect)
     named = exp.alias_(decision, column_named("decision", dialect).this)
@@ -93,7 +95,10 @@ def moves_query(
 
     check_plain((), moves.grouping, WHOLE)
     if moves.draws and (row_id is None or key is None):
-        raise InputError("Lots decide here: pass row_id=, the column of the ids, and key=.")
+        raise InputError(
+            "Some decisions here are drawn at random: pass row_id=, the column of the ids, and "
+            "key=."
+        )
     grouping = moves.grouping
     if grouping is not None and group is not None:
         grouping = grouping.renamed(_listed(group))
@@ -198,7 +203,7 @@ def _lot(ids: Sequence[Expression], key: int | str, dialect: str) -> str:
 def _chances(
     rule: Description, dialect: str, scores: Sequence[Expression], group: Sequence[str] | None
 ) -> list[Expression]:
-    """The chance of each class; none where the group is not known or a score is no probability."""
+    """The chance of each class; none for an unknown group or a score that is not a probability."""
     from sqlglot import exp
 
     grouping = rule.grouping

@@ -70,7 +70,7 @@ def grouping_of(content: Mapping[str, Any]) -> Grouping | None:
 def listed(values: Any) -> tuple[Any, ...]:
     """The values of a list; text would be taken for a list of letters."""
     if not isinstance(values, list):
-        raise TypeError(f"{values!r:.60} is no list")
+        raise TypeError(f"{values!r:.60} is not a list")
     return tuple(values)
 
 
@@ -102,7 +102,7 @@ def _are_edges(cut: tuple[Any, ...]) -> bool:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _checksum(text: str) -> str:

@@ -46,7 +46,7 @@ def moves_words(moves: Moves) -> str:
         lines.append(f"{name}: {_of_moves(moves, pool)}.")
     if moves.draws:
         lines.append(
-            "These are means: where a prediction can become several values, a lot decides."
+            "These are means: where a prediction can become several values, one is drawn at random."
         )
     return "\n".join(lines)
 

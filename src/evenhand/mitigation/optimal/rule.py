@@ -318,7 +318,7 @@ class DecisionRule:
         Raises
         ------
         InputError
-            If the text is no rule, has no checksum, is too large, or was damaged since.
+            If the text is not a rule, has no checksum, is too large, or was damaged since.
 
         """
         with whole_rule():
@@ -369,7 +369,7 @@ def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]
     """Refuse numbers that do not fit together, before anything is made of their size."""
     kinds = prices.dtype.kind, share.dtype.kind, pool.dtype.kind
     if kinds not in {(a, b, "i") for a in "if" for b in "if"} or prices.ndim != 3 or pool.ndim != 1:
-        raise InputError("The rule is damaged: its prices, pools and shares are no numbers.")
+        raise InputError("The rule is damaged: its prices, pools and shares are not numbers.")
     if not np.isfinite(prices).all() or prices.shape[1] < 1 or prices.shape[2] < 2:
         raise InputError(
             "The rule is damaged: its prices are infinite, or for fewer than 2 classes."

@@ -33,6 +33,7 @@ class Rates:
     """The groups furthest from the overall value, sorted; colored if their interval excludes it.
 
     Beside each stand its value, in percent if it `is_rate`, and its rows; `line_at` draws a line.
+    Groups named in `always` are among those drawn.
 
     >>> chart = Rates("TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)
     >>> chart.svg("c").count("<circle")
@@ -43,6 +44,7 @@ class Rates:
     groups: Sequence[Rate]
     overall: float | None
     most: int = MOST
+    always: frozenset[str] = frozenset()
     greatest: float | None = None
     is_rate: bool = False
     line_at: float | None = None
@@ -50,7 +52,9 @@ class Rates:
     @property
     def shown(self) -> list[Rate]:
         """The groups that are drawn, the highest first."""
-        chosen = most_deviant(self.groups, self.overall, self.most)
+        named = [rate for rate in self.groups if rate.group in self.always]
+        others = [rate for rate in self.groups if rate.group not in self.always]
+        chosen = named + most_deviant(others, self.overall, self.most - len(named))
         return sorted(chosen, key=lambda rate: rate.value, reverse=True)
 
     def svg(self, ident: str) -> Markup:
