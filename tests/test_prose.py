@@ -18,12 +18,20 @@ pytestmark = pytest.mark.skipif(
 
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`]+`")
+THINGS = (
+    *("bound", "column", "criterion", "file", "group", "list", "measure", "number", "option"),
+    *("percentage", "probability", "range", "rule", "table", "tally", "task"),
+)
 ODD = {  # what nobody says: what people say; in pages, docstrings, messages and templates
+    f"(?<!there\\s)(?:is|are) no (?:{'|'.join(THINGS)})s?": "is not a",
     "acquittal": "a clean bill of health",
+    "anew": "again",
     "by lot": "at random",
     "cannot be had": "cannot be computed",
     "draws lots": "draws",
+    "goes before": "takes precedence over",
     "goes without saying": "is the default",
+    "go by other names": "rename",
     "in earnest": "leave it out",
     "knows nothing of": "ignores",
     "learnt": "learned",
@@ -41,7 +49,9 @@ ODD = {  # what nobody says: what people say; in pages, docstrings, messages and
     "so many": "this many, n",
     "surely": "significantly, with 95% confidence",
     "want of": "lack of",
+    "weighs? nothing": "have weight 0",
     "what becomes of": "where it goes",
+    "what became of": "the outcome of",
     "whom": "who, whose",
     "would do": "are needed, would be enough",
 }

@@ -12,7 +12,7 @@ PUBLIC = "evenhand"  # where callers import these from, and what a traceback say
 
 
 class EvenhandError(Exception):
-    """Anything that evenhand refuses or cannot do; also the built-in error its cause calls for.
+    """Base class of evenhand's errors; each is also the built-in error that fits its cause.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class UnboundWarning(UserWarning):
 
 
 class MissingExtraError(EvenhandError, ImportError):
-    """A package that an optional part needs; the message says which `pip install` brings it."""
+    """A missing optional package; the message says which `pip install` brings it."""
 
     __module__ = PUBLIC
 

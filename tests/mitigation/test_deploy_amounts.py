@@ -203,7 +203,7 @@ def test_a_rule_of_amounts_is_told_in_words_and_kept_as_json():
     content = json.loads(rule.to_json())
     assert [each["cuts"] for each in content["rules"]] == [[], [], []]
     drawn = MODELS["corridor"].fit(X, X["p"]).rule_
-    assert "a lot decides" in drawn.explain()
+    assert "one is drawn at random" in drawn.explain()
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def audit(
     depth: int = 2,
     title: str | None = None,
 ) -> Audit:
-    """Say in which respects groups differ, by how much, and which of them.
+    """Find out in which respects groups differ, by how much, and which groups.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def assert_even(
     inconclusive: Inconclusive = "fail",
     confidence: float = 0.95,
 ) -> Audit:
-    """Raise AssertionError unless groups are treated as evenly as the gates demand.
+    """Raise AssertionError unless every gate passes.
 
     Each gate is judged by the interval of the true value. It passes only where the rows show that
     the bound is kept: where they cannot tell, the assertion fails, unless `inconclusive="pass"`.
@@ -51,7 +51,7 @@ def assert_even(
     Raises
     ------
     AssertionError
-        With the audit's summary and what became of each gate that did not pass.
+        With the audit's summary and the outcome of each gate that did not pass.
     InputError
         If a gate cannot be read, there is none, or a column cannot be used.
 

@@ -200,7 +200,7 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What is found of one criterion: whether groups differ, and by how much, by every measure.
+    """Finding on one criterion: whether groups differ, and by how much, by every measure.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ class Finding:
 
     @property
     def at_least(self) -> str:
-        """How large the gap is at least, in words; empty where no gap is shown."""
+        """The gap's lower bound in words; empty where no gap is shown."""
         low = number(self.gap.low, toward=-1)
         if not self.gap.low > 0 or low.startswith("<"):
             return ""
@@ -306,7 +306,7 @@ class Finding:
 
     @property
     def at_most(self) -> str:
-        """How large the gap is at most, in words."""
+        """The gap's upper bound in words."""
         return points_up(self.gap.high) if self.gap_is_share else number(self.gap.high, toward=1)
 
     def written(self, *values: float) -> list[str]:
@@ -351,7 +351,7 @@ class Finding:
 
     @cached_property
     def needed(self) -> Needed | None:
-        """How many times these rows would tell, and of which groups; None where that is unknown.
+        """How many times as many rows are needed, and of which groups; None where that is unknown.
 
         Of a test that allows for all the others by Bonferroni, so it is the most that is needed.
         """

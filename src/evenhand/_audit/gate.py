@@ -114,7 +114,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a gate, and why.
+    """The outcome of a gate, and why.
 
     A gate passes only where it could have failed: never while an `obstacle` is in the way.
     """

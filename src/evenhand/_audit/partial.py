@@ -48,7 +48,7 @@ class Limited(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialAudit(Result):
-    """What can be said of every criterion where groups are probable, partly known or missing.
+    """Bounds of every criterion where groups are probable, partly known or missing.
 
     Made by `audit`, where `sensitive_features` are what `probable` made, or with
     `missing="unknown"`.
@@ -74,7 +74,7 @@ class PartialAudit(Result):
     date : str
         The day of the audit.
     judgements : tuple of Judgement
-        What became of each bound in `fail_if`: its `outcome`, and a `sentence`.
+        The outcome of each bound in `fail_if`: its `outcome`, and a `sentence`.
 
     """
 
@@ -108,17 +108,17 @@ class PartialAudit(Result):
 
     @property
     def known(self) -> int:
-        """Of how many rows the group is known."""
+        """The number of rows whose group is known."""
         return self.findings[0].known
 
     @property
     def decisive(self) -> str:
-        """The answer that verdicts are about."""
+        """The answer that verdicts rest on."""
         return self.findings[0].decisive
 
     @property
     def summary(self) -> str:
-        """The headline in a sentence or two, then where groups differ and where nobody can tell."""
+        """The headline in a sentence or two, then where groups differ and what is inconclusive."""
         by_criterion: dict[str, Bounds] = {}
         for one in self.findings:
             by_criterion.setdefault(one.criterion, one)

@@ -54,7 +54,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(AuditParts, Result):
-    """How evenly a model treats groups, how sure one can be of it, and who carries it.
+    """Whether a model treats groups differently, by how much, and which groups.
 
     Made by `audit`.
 
@@ -95,7 +95,7 @@ class Audit(AuditParts, Result):
 
     @property
     def summary(self) -> str:
-        """The audit in a sentence or two that one can repeat, and how many rows it is based on."""
+        """The audit in a sentence or two, and how many rows it is based on."""
         parts = summary(self)
         return f"{parts['sentence']} {parts['about']}"
 
@@ -150,7 +150,7 @@ class Audit(AuditParts, Result):
     def finding(self, criterion: str, measure: str) -> Measured: ...
 
     def finding(self, criterion: str, measure: str | None = None) -> Finding | Measured:
-        """What was found of a criterion; or its value by one measure.
+        """The finding on a criterion; or its value by one measure.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Audit(AuditParts, Result):
         )
 
     def explore(self, path: str | Path | None = None) -> Page:
-        """A page on which the groups are combined and compared, and a threshold is moved.
+        """A page to combine and compare groups, and to move a threshold.
 
         A notebook shows it in place. The page holds counts and no rows, and works without a server;
         below them is the report. `evenhand app` shows the same of a file.
@@ -367,7 +367,7 @@ class Audit(AuditParts, Result):
         model: str | None = None,
         dataset: str | None = None,
     ) -> str:
-        """A section for a model card, headed by the metadata that Hugging Face's cards have.
+        """A section for a model card, with the metadata that Hugging Face reads.
 
         Parameters
         ----------

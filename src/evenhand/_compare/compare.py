@@ -68,7 +68,7 @@ def compare(
     random_state: RandomState = 0,
     title: str | None = None,
 ) -> Comparison:
-    """Rank models by how even they are, beside how accurate, and say what is more than chance.
+    """Rank models by inequality and by accuracy, and say which differences are significant.
 
     Parameters
     ----------

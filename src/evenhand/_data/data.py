@@ -83,7 +83,7 @@ class Data(Columns):
 
     @cached_property
     def counted(self) -> Evidence:
-        """Everything that the rows can tell, counted once."""
+        """Everything that the rows can answer, counted once."""
         from evenhand._data import counted, rows, tables
 
         known = self._resolved
@@ -228,7 +228,7 @@ class Data(Columns):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether groups are probable, or may be any where they are missing."""
+        """Whether groups are probable, or unknown where they are missing."""
         return isinstance(self.sensitive_features, Probable) or self._may_be_any
 
     @property

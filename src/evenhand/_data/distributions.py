@@ -108,7 +108,7 @@ def distribution(
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Pooled values in ascending order with the group of each, and its weight and truth if known.
+    """Pooled values in ascending order, each with its group, and its weight and truth if known.
 
     Made by `distribution`. Distributions of parts add up to that of the whole, group by group.
 

@@ -362,7 +362,7 @@ def check_names(columns: Sequence[str], labels: Sequence[Label]) -> None:
 
 
 def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
-    """Refuse groups that weigh nothing, and groups of which most have one row.
+    """Refuse groups without weight, and groups of which most have one row.
 
     Identifiers and amounts make such groups, alone or crossed with the other columns. Where there
     are more columns than are crossed, some crossings may be thin: another is examined then.
@@ -371,8 +371,8 @@ def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
         weightless = np.flatnonzero(view.counted.table("group") <= 0)
         if len(weightless):
             raise InputError(
-                f"The rows of the group {show(view.groups[weightless[0]])!r} weigh "
-                "nothing. Drop those rows, or give them weight."
+                f"The rows of the group {show(view.groups[weightless[0]])!r} have weight 0. Drop "
+                "those rows, or give them weight."
             )
         groups, alone = len(view.groups), int((view.rows == 1).sum())
         whole = len(view.columns) in (1, len(columns))

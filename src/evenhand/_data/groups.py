@@ -53,7 +53,7 @@ class Groups:
     names : tuple of str
         The sensitive columns.
     notes : tuple of str
-        What became of rare and missing values, in words.
+        How rare and missing values were treated, in words.
 
     See Also
     --------

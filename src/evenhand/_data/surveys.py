@@ -33,7 +33,7 @@ METHODS = ("acs", "jackknife", "paired jackknife", "brr", "fay")
 
 @dataclass(frozen=True, eq=False)
 class SurveyWeights:
-    """Weights of a survey's rows; `survey_weights` makes them.
+    """Weights of a survey's rows, made by `survey_weights`.
 
     Pass them as `sample_weight` wherever rows are counted.
 

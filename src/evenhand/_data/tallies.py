@@ -51,7 +51,7 @@ class Tally:
         "weight²" the squares) where they were weighted; others by name. Axes before the last are a
         batch of tallies with the same cells, all of which a criterion reads at once.
     notes : tuple of str, default ()
-        What became of rare and missing groups, in words.
+        How rare and missing groups were treated, in words.
     scale : tuple of float, default ()
         Of a survey with replicate weights: what the squared deviation of each is multiplied by.
         Their sums are "replicates", a batch, and "replicates of" the other sums.

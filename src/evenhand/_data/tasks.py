@@ -38,7 +38,7 @@ def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
     y_true, y_pred : array-like or None
         True and predicted labels or values, as far as they are known.
     task : {"binary", "multiclass", "regression"}, optional
-        The caller's own word; it is checked, and goes before what the columns show.
+        The caller's own word; it is checked, and overrides what the columns show.
 
     Returns
     -------

@@ -79,7 +79,7 @@ def frontier(
     confidence: float = 0.95,
     random_state: RandomState = 0,
 ) -> Frontier | RegressionFrontier:
-    """Trace the least cost of any rule on these scores against its disparity.
+    """Trace the least cost of any rule on these scores for each disparity.
 
     Scores are those of one of two classes, higher for those more likely to be of it; or the
     probability of every class, in the order of the labels; or a fitted classifier, which is asked

@@ -87,7 +87,7 @@ class Frontier(Curve):
 
     @property
     def criterion(self) -> str:
-        """Which rates are compared."""
+        """The criterion whose rates are compared."""
         return self.question.criterion
 
     @property
@@ -107,7 +107,7 @@ class Frontier(Curve):
 
     @property
     def lot(self) -> Floats:
-        """The share of each group that this rule decides at random to that end."""
+        """The share of each group that this rule decides at random, to keep that error small."""
         return self.advice.lots[self.rate_error]
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Frontier(Curve):
         return columns
 
     def rule(self, value: float, *, draw: bool = True) -> Rule:
-        """The recommended rule for a disparity of at most so much on the fitting rows.
+        """The recommended rule whose disparity on the fitting rows is at most a bound.
 
         Parameters
         ----------
@@ -179,12 +179,12 @@ class Frontier(Curve):
 
     @cached_property
     def least_at_model_cost(self) -> float:
-        """The disparity that no rule on these scores is below at the model's cost; proved."""
+        """The least disparity of any rule on these scores at the model's cost; proved."""
         most = max(self.model.value, self.points[-1].value)
         return self.proof.least_value(self.model.cost, most)
 
     def cost_at(self, value: float) -> float:
-        """The least cost at a disparity, solved for it.
+        """The least cost at a disparity, solved exactly.
 
         Parameters
         ----------

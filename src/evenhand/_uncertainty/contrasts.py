@@ -72,7 +72,7 @@ def contrasts(
     g: str | Callable[[Any, Any], Any] | None = None,
     confidence: float = 0.95,
 ) -> tuple[Contrast, ...]:
-    """How far each group is from a reference, with intervals that hold for all groups at once.
+    """Differences of each group from a reference, with intervals that hold for all at once.
 
     Parameters
     ----------

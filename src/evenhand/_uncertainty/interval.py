@@ -103,7 +103,7 @@ def interval(
     confidence: float = 0.95,
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
-    """Between which values the criterion of the true rates lies.
+    """Confidence interval for a criterion.
 
     The same counts give the same interval: nothing is drawn.
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 class Model(Protocol):
-    """Rows of fixed group sizes whose outcomes are drawn anew."""
+    """Rows of fixed group sizes whose outcomes are drawn again."""
 
     @property
     def seen(self) -> Floats:

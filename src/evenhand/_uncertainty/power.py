@@ -38,7 +38,7 @@ NEAR = 0.01  # of the power that was asked for
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Result):
-    """What groups of these sizes would show, and the sizes that are needed.
+    """Power of groups of these sizes, and the sizes that are needed.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Power(Result):
 
     @cached_property
     def differences(self) -> dict[Label, float]:
-        """For each group, the least difference from all the others that these rows would show."""
+        """For each group, the smallest difference from all others that these rows would show."""
         return {
             group: self._ask.least_difference(at, self.target) for at, group in enumerate(self.rows)
         }

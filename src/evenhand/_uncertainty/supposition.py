@@ -40,7 +40,7 @@ def sizes_of(
         groups, rows, seen, effective = _counted(sizes, asked, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:
         raise InputError(
-            f"{unused} says which rate of a tally is meant, and sizes are no tally. Pass a tally "
+            f"{unused} says which rate of a tally is meant, and sizes is not a tally. Pass a tally "
             "as sizes; or leave it out, and pass as sizes the rows that your rate is about."
         )
     elif isinstance(sizes, Mapping):

@@ -91,7 +91,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(Result):
-    """What can be said of a criterion where groups are probable, partly known or missing.
+    """Bounds of a criterion where groups are probable, partly known or missing.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Bounds(Result):
 
     @property
     def condition(self) -> str:
-        """What the missing groups could make of it, in a sentence."""
+        """What the gap could be, given the missing groups, in a sentence."""
         missing, what = self.rows - self.known, self._what
         people = "the person" if missing == 1 else f"the {missing:,} people"
         if not (self.decisive == WITHOUT and self._is_free):
@@ -312,7 +312,7 @@ def bounds(
     fail_if: float | None = None,
     confidence: float = 0.95,
 ) -> Bounds:
-    """What a criterion can be where the groups of people are not known.
+    """Bounds of a criterion where people's groups are not known.
 
     Groups may be probable (a proxy's), known for some people, or recorded with gaps: pass
     `sensitive_features=evenhand.probable(...)`, which can name the assumption that decides, or a

@@ -4,7 +4,7 @@
     truth/<problem>/<split key>.parquet   row number, true value and group of the test rows
     bases/<problem>/<base key>.parquet    a base model's scores of all rows; may be deleted
     failures/<key>.json                   why a run has no result
-    manifest.jsonl                        what the files say of themselves; made anew if lost
+    manifest.jsonl                        what the files say of themselves; made again if lost
 
 Files are never changed once written, and appear whole or not at all. What they hold is hashed: a
 file that was damaged since is named, and its run is done again.

@@ -39,7 +39,7 @@ HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow, JSON lines or Exce
 
 Several files or patterns of one kind are read as one table. Rows are counted where they lie,
 so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of
-pyproject.toml; the command line goes before it.
+pyproject.toml; options on the command line take precedence.
 
 Where a line of FILE stands for many rows, --rows names the column that says for how many; evenhand
 sql prints the query that makes such a table.
@@ -92,7 +92,7 @@ def audit(**given: Any) -> None:
 def answered(
     request: Request, *, quiet: bool = False
 ) -> tuple[Audit | PartialAudit, Sequence[Judgement]]:
-    """The audit, and what became of the gates."""
+    """The audit, and the outcomes of the gates."""
     if request.is_unknown:
         with progress("Auditing …", quiet=quiet) as told:
             unknown = audited_unknown(request, told)
@@ -199,7 +199,7 @@ def _said(filled: dict[str, Any]) -> list[str]:
 
 
 def _json(document: dict[str, Any], judgements: Sequence[Judgement]) -> str:
-    """The document of the audit or of a standard's page, and what became of the gates."""
+    """The document of the audit or of a standard's page, and the outcomes of the gates."""
     gates = [judgement.document() for judgement in judgements]
     return json.dumps({**document, "gates": gates}, ensure_ascii=False, allow_nan=False)
 

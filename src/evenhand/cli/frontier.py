@@ -65,7 +65,7 @@ COLUMNS = (
     metavar="NAME",
     default="statistical_parity",
     show_default=True,
-    help="Which rates are compared.",
+    help="The criterion whose rates are compared.",
 )
 @click.option(
     "--measure",

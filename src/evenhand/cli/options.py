@@ -1,6 +1,6 @@
 """The options of `evenhand audit`, and the request they make up.
 
-A TOML file may hold them too; the command line goes before it.
+A TOML file may hold them too; options on the command line take precedence.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def rank_(request: Request) -> None:
 
     A method's number is the share of the base model's gap that it removes, on average over
     losses of accuracy from 0 to --loss. With --measure, stored predictions are scored
-    anew and nothing is fitted.
+    again and nothing is fitted.
     """
     from evenhand.benchmark.tables import empty_cell_table, ranking_table
 

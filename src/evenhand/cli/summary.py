@@ -1,4 +1,4 @@
-"""A result on the terminal, in color where somebody looks on; and what became of gates."""
+"""A result on the terminal, in color where somebody looks on; and the outcomes of gates."""
 
 from __future__ import annotations
 

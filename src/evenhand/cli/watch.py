@@ -78,7 +78,7 @@ column_options = role_options(WATCHED, cluster={"multiple": False}, missing={"de
 
 @click.group("watch", epilog=EXAMPLES)
 def watch() -> None:
-    """Watch a model after release: every look is valid, however often one looks.
+    """Watch a model after release: every look is valid, however often you look.
 
     A state, one small file, holds the counts of all parts so far. Append each day's decisions, and
     the truth when it comes to be known. Intervals hold at all looks at once, and groups that are

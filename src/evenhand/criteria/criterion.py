@@ -392,7 +392,7 @@ class Criterion:
 
     @property
     def direction(self) -> str:
-        """Which value is equal, and which are worse, by its own measure."""
+        """Which value means equal, and which direction is worse, by its own measure."""
         if measures.resolve(self.measure).falls:
             return "1: the groups are equal in this respect; smaller: less equal"
         return "0: the groups are equal in this respect; larger: less equal"
@@ -418,7 +418,7 @@ class Criterion:
 
     @property
     def range(self) -> str:
-        """Between which values it lies, by measure, for d groups."""
+        """The range of its values, by measure, for d groups."""
         low, high = self.statistic.bounds
         most = f"{high - low:g}".replace("inf", "∞")
         unit = ", times the range of ŷ" if self.across == "integral" else ""
@@ -468,7 +468,7 @@ class Criterion:
         transform: str | None = None,
         tau: float | None = None,
     ) -> Settings:
-        """How it is measured, with its own habits where nothing is said.
+        """How it is measured; its own defaults where nothing is stated.
 
         Parameters
         ----------

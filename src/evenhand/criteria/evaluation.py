@@ -40,7 +40,7 @@ def evaluate(
     tau: float | None = None,
     to: Label = None,
 ) -> float:
-    """How unequally a criterion's statistic falls on the groups: 0 is equal, larger is worse.
+    """Value of a criterion: how unequal the groups are; 0 is equal, larger is worse.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ ONE_BY_ONE = (
 
 
 def lots(ids: Any, *, key: int | str, distinct: bool = False) -> Floats:
-    """The lot of each id under a key: a number from 0 up to, not including, 1.
+    """The random draw of each id under a key: a number from 0 up to, not including, 1.
 
     Every method that decides at random decides by these, so that a person gets the same answer
     whoever else is in the call, and anyone who has the key can check it.

@@ -39,7 +39,7 @@ MOST_NUMBERS = 1 << 24  # of a rule that is read, if every group had as many as 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmountRule:
-    """Moves the predictions of each group along lines; where they part, a lot decides.
+    """Moves the predictions of each group along lines; where they split, one is drawn at random.
 
     `rule_` of the regressors that move predictions by group: what it says of a base prediction and
     a group is what their `predict` does.

@@ -31,7 +31,7 @@ PRECISION = 1e-8
 
 
 class ReductionClassifier(GroupClassifier):
-    """A lottery over base models, each fitted to labels and weights that trade error for parity.
+    """A random mixture of base models, fitted to labels and weights that trade error for parity.
 
     For two classes, any number of groups, and any base model that takes sample weights; the
     group is not needed to predict. `predict_proba` is the chance of each class in the lottery.

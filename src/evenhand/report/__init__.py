@@ -1,7 +1,7 @@
 """Results for people: a page that opens anywhere, Markdown, text, and figures.
 
 Every form is made from a result's document, a mapping of JSON values, so that a page can be made
-anew from a stored file. A report is put together once, in blocks (see `blocks`), and each form
+again from a stored file. A report is put together once, in blocks (see `blocks`), and each form
 shows these. No score is computed here.
 """
 

@@ -9,7 +9,7 @@ an error of after less c times one of before, so for a tilt t the logarithm of E
     V₁ (cosh bt − 1) + V₀ (cosh ct − 1), and skewness alike,
 
 in which V are the variances given the margins of each part, enlarged where gaps make them larger. X
-is a Brownian motion in V₁b, so the mixture over tilts is an e-process. Started anew with each span
+is a Brownian motion in V₁b, so the mixture over tilts is an e-process. Started again with each span
 of days and added up it is the e-detector of Shiryaev and Roberts (Shin, Ramdas and Rinaldo 2022): a
 bound of A is passed after A days on average, or more, if gaps stay the same.
 """

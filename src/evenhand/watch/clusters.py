@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
     """A part's counts with every pair of a cluster and a group as a "group" of its own.
 
     `cluster` and `group` say which ones each pair is of. Clusters are numbered in the order of a
-    hash of their names, which has nothing to do with what became of them.
+    hash of their names, which has nothing to do with their outcomes.
     """
 
     counts: Tally

@@ -197,7 +197,7 @@ class Ledger:
         return np.array([place.get(group, 0) for group in groups], dtype=np.intp)
 
     def rename(self, names: Mapping[Label, Label]) -> None:
-        """Let groups go by other names from now on."""
+        """Rename groups from now on."""
         self._refuse_to_join(names)
         for name, spans in self.spans.items():
             self.spans[name] = {at: renamed(sums, names) for at, sums in spans.items()}

@@ -62,7 +62,7 @@ class Memory:
 
     `names` are those that groups were given later, by the old ones; `history` has a row for each
     of the last parts; `columns` are those that the command line reads. `evidence` are the log
-    e-values as of the last part: they are not stored, and made anew where they are missing.
+    e-values as of the last part: they are not stored, and made again where they are missing.
     `origin` is the file that it was read from or written to last, with its checksum.
     """
 

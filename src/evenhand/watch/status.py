@@ -181,7 +181,7 @@ class Status(Result):
     findings : tuple of WatchFinding
         One for each criterion.
     judgements : tuple of Judgement
-        What became of every bound: "pass", "violation", "inconclusive" or "error".
+        The outcome of every bound: "pass", "violation", "inconclusive" or "error".
     since : mapping of str to str or None
         By bound: the day of the first look from which on its outcome has been so; None while no
         part was counted.

@@ -42,7 +42,7 @@ KEPT = 40  # rows of history
 
 
 class Watch(Result):
-    """Watch criteria day by day; every look is valid, however often one looks.
+    """Watch criteria day by day; every look is valid, however often you look.
 
     Feed it the counts of each part, a day's or a batch's, and ask for its status. Intervals hold
     the truth at all looks at once, and "differs" is said of groups that are alike with a
@@ -178,7 +178,7 @@ class Watch(Result):
     def update(
         self, data: Data, *, part: str | None = None, at: Day = None, late: bool = False
     ) -> bool:
-        """Count a part: a day's decisions, or the truth that has come to be known since.
+        """Count a part: a day's decisions, or the true outcomes that have become known since.
 
         Parameters
         ----------
@@ -249,7 +249,7 @@ class Watch(Result):
 
     @suggests_names
     def rename(self, names: Mapping[Label, Label]) -> None:
-        """Let groups go by other names, in what was counted and in what is to come.
+        """Rename groups, in past and future counts.
 
         Parameters
         ----------
@@ -281,12 +281,12 @@ class Watch(Result):
         self._memory = memory
 
     def status(self) -> Status:
-        """Look: intervals, evidence, bounds and changes, valid however often one looks.
+        """The status so far: intervals, evidence, bounds and changes, valid however often you look.
 
         Returns
         -------
         Status
-            The findings, what became of the bounds, and what has changed.
+            The findings, the outcomes of the bounds, and what has changed.
 
         """
         return status_of(self._memory)
@@ -295,7 +295,7 @@ class Watch(Result):
     def timeline(
         self, criterion: str, measure: str = "mpd"
     ) -> list[tuple[str, ConfidenceInterval]]:
-        """The interval as it was known at the end of each span of days, valid at all of them.
+        """The interval at the end of each span of days, valid at all of them at once.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class Watch(Result):
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write the state, a small JSON file; whoever looks sees the old one or the new one.
+        """Write the state, a small JSON file; a reader sees the old file or the new one, whole.
 
         Parameters
         ----------

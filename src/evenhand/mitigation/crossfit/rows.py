@@ -285,7 +285,7 @@ def check_nobody_dropped(whom: Groups) -> None:
 
 
 def check_everyone(group: Codes, labels: Sequence[Label]) -> None:
-    """Refuse groups whose rows weigh nothing; those of `group` weigh something."""
+    """Refuse groups whose rows all have weight 0; those of `group` have some."""
     absent = np.setdiff1d(np.arange(len(labels)), group)
     if len(absent):
         raise InputError(
