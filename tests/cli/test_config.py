@@ -91,7 +91,7 @@ BAD = {
     "depth = 'two'": "'two' is not a number in plain digits",
     "confidence = 7": "0<x<1",
     "task = 'clustering'": "'clustering' is not one of",
-    "fail-if = ['x']": "A gate reads",
+    "fail-if = ['x']": "A gate has the form",
     "x = ": "fairness.toml cannot be read as TOML",
 }
 

@@ -567,7 +567,7 @@ def test_no_metrics_give_empty_tables_as_in_fairlearn():
         ({"sensitive_features": np.ones((6, 2, 2))}, "of \\(6, 2, 2\\)"),
         ({"sensitive_features": pd.Series(range(6), name=3)}, "must be text"),
         ({"sensitive_features": pd.DataFrame({3: range(6)})}, "must be text"),
-        ({"sensitive_features": {"a": [1], "b": [1, 2]}}, "no columns of equal length"),
+        ({"sensitive_features": {"a": [1], "b": [1, 2]}}, "not columns of equal length"),
         ({"control_features": pd.Series(range(6), name="sex")}, "Two features are called 'sex'"),
         ({"sample_params": [1]}, "must be a dict, not a list"),
         ({"metrics": {"a": len}, "sample_params": {"b": {}}}, r"is for \['b'\]"),

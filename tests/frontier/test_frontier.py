@@ -506,7 +506,7 @@ def test_the_picture_shows_the_curve_and_the_model():
         ({"sensitive_features": ["a"] * 100}, "nothing to compare"),
         ({"y_true": [0] * 100, "classes": [0, 1], "criterion": "equal_opportunity"}, "to compare"),
         ({"group_proba": [[2, -1, 0]] * 100}, "the probability of each"),
-        ({"y_score": np.ma.array([[0.5, 0.5]] * 100, mask=[[0, 1]] * 100)}, "no finite numbers"),
+        ({"y_score": np.ma.array([[0.5, 0.5]] * 100, mask=[[0, 1]] * 100)}, "not finite numbers"),
         (
             {"sample_weight": [0, 1] * 50, "sensitive_features": ["b", "a"] * 50},
             "group b have weight 0",

@@ -402,7 +402,7 @@ def test_people_unlike_everyone_of_the_other_group_are_left_out_and_named():
     assert 0.2 < found.outside[0] < 0.4
     assert any("differ from nearly everyone" in note for note in found.notes)
     assert added_up(found) == pytest.approx(found.gap.value, abs=1e-12)
-    with pytest.raises(eh.InputError, match="Nobody of one group"):
+    with pytest.raises(eh.InputError, match="Nobody in one group"):
         eh.explain(
             "statistical_parity",
             None,

@@ -167,7 +167,7 @@ def test_several_models_and_copies_of_a_sample_are_refused(tmp_path):
     with pytest.raises(eh.InputError, match="of the models m and other"):
         eh.read_evaluation(tmp_path, sensitive_features="group")
     written(tmp_path, small(), "two.json")
-    with pytest.raises(eh.InputError, match="is there twice"):
+    with pytest.raises(eh.InputError, match="appears twice"):
         eh.read_evaluation(tmp_path, sensitive_features="group")
 
 

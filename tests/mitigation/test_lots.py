@@ -272,7 +272,7 @@ def test_lots_are_uniform_and_keys_independent():
 
 def test_a_key_is_a_whole_number_or_text():
     for bad in (1.5, None, True):
-        with pytest.raises(eh.InputTypeError, match="key of lots is a whole number or text"):
+        with pytest.raises(eh.InputTypeError, match="key of the draws is a whole number or text"):
             lots([1], key=bad)
 
 

@@ -88,5 +88,5 @@ def test_a_function_may_say_where_the_rows_are(rows):
 
 
 def test_only_criteria_of_labels_are_logged():
-    with pytest.raises(eh.InputError, match="no criterion of labels"):
+    with pytest.raises(eh.InputError, match="not a criterion of labels"):
         CriterionCallback("weak_parity", classes=2, groups=2)
