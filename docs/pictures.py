@@ -17,7 +17,7 @@ from evenhand.cli.demo import audited_adult
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 THEMES = {"light": 1, "dark": 0}  # Chromium's numbers for the preferred color scheme
-WIDTH, HEIGHT, SCALE = 1200, 1395, 1.5
+WIDTH, HEIGHT, SCALE = 1200, 1275, 1.5
 SIDEBAR = 262  # is left out, so that the letters are larger
 
 
