@@ -1,7 +1,7 @@
 """Every claim about tests and intervals in designs that are hard, measured beside its bar.
 
 python benchmarks/bars.py                        60 simulations of each design
-python benchmarks/bars.py --simulations 400      as in docs/explanation/coverage.md: 25 CPU minutes
+python benchmarks/bars.py --simulations 400      as in docs/explanation/coverage.md: 20 CPU minutes
 python benchmarks/bars.py --only auroc watch     claims whose names have one of these words
 python benchmarks/bars.py --store FILE           what is in the file already is not simulated again
 
