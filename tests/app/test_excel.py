@@ -6,6 +6,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from evenhand._files.excel import sheet
+from evenhand._files.files import connect
 from evenhand.app.tables import Opened
 
 SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
@@ -54,7 +55,7 @@ def test_cells_are_what_stands_in_them(tmp_path):
 
 
 def test_a_workbook_opens_as_any_other_file(tmp_path):
-    opened = Opened(workbook(tmp_path / "book.xlsx"), "book.xlsx", tmp_path)
+    opened = Opened(workbook(tmp_path / "book.xlsx"), "book.xlsx", connect(tmp_path))
     kinds = [(column.name, column.kind, column.missing) for column in opened.columns]
     assert kinds == [
         ("y", "whole numbers", 0),

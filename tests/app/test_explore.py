@@ -2,6 +2,7 @@
 
 import json
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from app.test_questions import SCORED, form, opened
 from app.test_walks import chrome, link  # noqa: F401 - fixtures
 from evenhand._audit.explore import counts_document
 from evenhand.app.questions import Interview
+from evenhand.app.rule import rule_sql
 from report.browser import BROWSER
 
 
@@ -108,3 +110,35 @@ def test_people_and_points_follow_the_threshold(chrome, link, desk, loans, tmp_p
     assert "Selection rate by race" in chrome.ask("document.querySelector('.opened').textContent")
     chrome.until("document.querySelector('#tests .lede')")
     assert chrome.problems == []
+
+
+@pytest.mark.parametrize("scale", [1, 100], ids=["probabilities", "a score of any scale"])
+def test_the_rule_as_sql_decides_as_was_explored(desk, loans, tmp_path, scale):
+    rows = loans.assign(score=(scale * loans.score).round(2))
+    work = opened(desk, rows, tmp_path)
+    asked = form(work.table, {**SCORED, "threshold": [str(0.5 * scale)]})
+    choices = Interview(work.table, asked).choices
+    edges = np.array(work.counts(choices)["score"]["at"])
+    low, high = float(edges[80]), float(edges[81])
+    men, women = rows.sex == "M", rows.sex == "F"
+    cases = [
+        ({}, rows.score >= 0.5 * scale),
+        ({"own": [str(low)]}, rows.score >= low),
+        ({"own": ["none"], "by": ["sex"], "whom": ["F"]}, men & (rows.score >= 0.5 * scale)),
+        (
+            {"own": [str(low)], "by": ["sex"], "whom": ["F"], "rest": ["all", "none", "0.25"]},
+            women * (rows.score >= low) + 0.75 * men,
+        ),
+        ({"own": [str(high)], "by": ["race", "sex"], "whom": ["Black", "F"], "rest": ["none"]},
+         women & (rows.race == "Black") & (rows.score >= high)),
+    ]  # fmt: skip
+    for explored, selected in cases:
+        query = rule_sql(choices, work.counted(choices), explored)
+        decided = duckdb.sql(query, connection=_people(rows)).df()
+        np.testing.assert_allclose(decided.sort_values("at").chance_repaid, selected, err_msg=query)
+
+
+def _people(rows):
+    database = duckdb.connect()
+    database.register("people", rows.assign(at=range(len(rows))))
+    return database

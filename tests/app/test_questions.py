@@ -7,7 +7,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -212,17 +214,30 @@ def _findings(report):
     return json.loads(report.to_json())["findings"]
 
 
-def test_a_newer_question_stops_an_older_one(work):
-    def audited():
-        with work.turn("Auditing") as told:
-            work.stop()
-            told(1, 2)
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda _, told: told(1, 2),
+        lambda work, _: work.database.sql("select count(*) from range(200000)").fetchall(),
+    ],
+    ids=["an audit", "many short queries"],
+)
+def test_a_newer_question_stops_an_older_one(work, step):
+    begun = threading.Event()
 
-    with pytest.raises(StoppedError):
-        audited()
-    with work.turn("Auditing") as told:
-        told(1, 2)
-        assert work.progress() == {"doing": "Auditing", "share": 0.5}
+    def older():
+        with work.turn("Auditing") as told:
+            while True:
+                step(work, told)
+                begun.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(older)
+        assert begun.wait(60)
+        with work.turn("Auditing") as told:
+            assert isinstance(asked.exception(60), StoppedError)
+            told(1, 2)
+            assert work.progress() == {"doing": "Auditing", "share": 0.5}
 
 
 CRASH = """

@@ -1,10 +1,12 @@
 """From a dropped file to a downloaded report, in a real browser."""
 
 import json
+import os
 import shlex
 import socket
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -186,6 +188,40 @@ def test_a_hostile_file_is_shown_as_text_and_asks_nobody_outside(chrome, link, t
     assert chrome.problems == []
 
 
+def test_a_file_that_is_no_table_is_refused_in_words_and_too_many_groups_are_told(
+    chrome, link, desk, tmp_path
+):
+    bad = {
+        "empty.csv": b"",
+        "header.csv": b"y,p,g\n",
+        "old.csv": "y,p,ä\n1,0,é\n".encode("latin-1"),
+    }
+    chrome.go(link)
+    chrome.until("document.readyState === 'complete' && document.querySelector('#drop')")
+    told = []
+    for name, content in bad.items():
+        (tmp_path / name).write_bytes(content)
+        chrome.drop("#drop", tmp_path / name)
+        chrome.until(f"document.querySelector('#problem').innerText.includes({name!r})")
+        told.append(chrome.ask("document.querySelector('#problem').innerText"))
+    assert "is empty" in told[0]
+    assert "no rows" in told[1]
+    assert "Save it as UTF-8" in told[2]
+    assert not desk.files
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (200_000, 2)), columns=["y", "p"])
+    frame["g"] = pd.Series(rng.integers(0, 100_000, 200_000)).map("g{}".format)
+    frame.to_csv(tmp_path / "many.csv", index=False)
+    chrome.drop("#drop", tmp_path / "many.csv")
+    chrome.until("document.readyState === 'complete' && document.querySelector('#choices')")
+    asked = "lines=people&target=0&prediction=1&score=none&favorable=1&group=2"
+    chrome.ask(f"location.search = {asked!r}")
+    chrome.until("document.querySelector('#failure')")
+    many = f"These columns name {frame.g.nunique():,} groups"
+    assert many in chrome.ask("document.querySelector('#failure').innerText")
+    assert not chrome.ask("Boolean(document.querySelector('#take'))")
+
+
 NAMED = {"button", "textbox", "combobox", "radio", "checkbox", "link", "slider", "region", "form"}
 CONTRAST = """(() => {
   const parts = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -216,10 +252,25 @@ CONTRAST = """(() => {
 })()"""
 
 
+AXE = os.environ.get("EVENHAND_AXE")  # the path to axe.min.js, if axe-core is there
+ASKED_OF_AXE = """axe.run().then(({ passes, violations }) => {
+  if (passes.length < 10) return ["axe looked at nothing"];
+  return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
+})"""
+
+
 def obstacles(chrome):
-    """What stands in the way of people who do not see, or not well."""
+    """What stands in the way of people who do not see, or not well.
+
+    Our own look at names, contrast, ids and width, and axe's beside it where it is there.
+    """
+    found = []
+    if AXE:
+        chrome.ask(f"{Path(AXE).read_text(encoding='utf-8')};0")
+        found += chrome.ask(ASKED_OF_AXE)
     nodes = chrome.call("Accessibility.getFullAXTree")["nodes"]
-    found = [
+    found += [
         f"a {node['role']['value']} without a name"
         for node in nodes
         if not node["ignored"]
@@ -236,11 +287,18 @@ def obstacles(chrome):
     return found
 
 
+SLIDE = """(() => {
+  const range = document.querySelector("#explore [name=at]");
+  range.value = 80;
+  range.dispatchEvent(new Event("input", { bubbles: true }));
+})()"""
+
+
 @pytest.mark.parametrize(
     ("width", "dark"), [(1280, False), (390, True)], ids=["desktop", "phone, dark"]
 )
 def test_nothing_stands_in_the_way_on_any_screen(link, loans, tmp_path, width, dark):
-    loans[["grade", "given", "race", "age"]].to_csv(tmp_path / "loans.csv", index=False)
+    loans[["outcome", "score", "race", "sex"]].to_csv(tmp_path / "loans.csv", index=False)
     with Chrome(tmp_path, width=width, dark=dark) as chrome:
         chrome.go(link)
         chrome.until("document.readyState === 'complete' && document.querySelector('#drop')")
@@ -249,8 +307,35 @@ def test_nothing_stands_in_the_way_on_any_screen(link, loans, tmp_path, width, d
         chrome.until("document.readyState === 'complete' && document.querySelector('#choices')")
         chrome.ask("document.querySelector('#columns').open = true")
         assert obstacles(chrome) == []
-        asked = "lines=people&target=0&prediction=1&score=none&favorable=none&group=2"
-        chrome.ask(f"location.search = {asked!r}")
+        asked = "lines=people&target=0&prediction=none&score=1&favorable=1&score_of=1&threshold=0.5"
+        chrome.ask(f"location.search = {f'{asked}&group=2&group=3'!r}")
         chrome.until("document.querySelector('.controls:not([hidden])')")
+        chrome.ask("document.querySelector('#explore tbody button').click()")
+        chrome.ask(SLIDE)
         assert obstacles(chrome) == []
         assert chrome.problems == []
+        chrome.ask("location.pathname = '/files/gone'")
+        chrome.until("document.querySelector('main .caution')")
+        assert obstacles(chrome) == []
+        chrome.ask("document.body.append(document.createElement('button'))")
+        assert any("button" in one for one in obstacles(chrome))
+
+
+def test_reading_is_stopped_by_cancel(chrome, link, desk, tmp_path):
+    """The button that a person presses while a file is taken in and read."""
+    path = tmp_path / "large.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write("y,p,g,x\n")
+        for block in range(300):
+            file.write(f"1,0,g{block % 7},{block}.25\n0,1,h,text{block}\n" * 5000)
+    chrome.go(link)
+    chrome.until("document.readyState === 'complete' && document.querySelector('#drop')")
+    chrome.drop("#drop", path)
+    chrome.until("document.querySelector('#doing span').textContent.startsWith('Reading')")
+    chrome.ask("document.querySelector('#doing button').click()")
+    chrome.until("document.querySelector('#doing').hidden")
+    end = time.monotonic() + 60
+    while (desk.files or [*desk.folder.iterdir()]) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert (dict(desk.files), [*desk.folder.iterdir()]) == ({}, [])
+    assert chrome.ask("location.pathname") == "/"

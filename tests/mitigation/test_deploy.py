@@ -417,6 +417,30 @@ def test_a_cut_at_or_beyond_the_ends_is_for_all_scores_alike(cut, side, monkeypa
     assert [module["decide"](score) for score in scores.tolist()] == expected.tolist()
 
 
+def test_a_rule_of_scores_on_any_scale_decides_alike_in_every_language(monkeypatch):
+    prices = np.array([[[0.0, 649.5], [0.0, 648.5]], [[0.0, -1.0], [0.0, -1.0]]])
+    rule = DecisionRule(prices, np.array([0, 1]), np.ones(2), reads="numbers")
+    rule = DecisionRule.from_json(rule.named(["no", "yes"], ["who"], ["a", "b"]).to_json())
+    scores = np.array([-1e300, 649.5, 650.0, 1e300])
+    expected = [0, 0, 1, 1]
+    table = pd.DataFrame({"who": ["a"] * 4 + ["b"] * 4, "score": np.tile(scores, 2)})
+    features = np.column_stack([1 - table["score"], table["score"]])
+    here = rule.probabilities(features, np.repeat([0, 1], 4))[:, 1]
+    assert here.tolist() == expected + [1] * 4
+    for engine in ("duckdb", "sqlite"):
+        there = answers(engine, rule.to_sql(engine), table.sort_index())["chance_yes"]
+        assert there.tolist() == here.tolist()
+    session = onnxruntime.InferenceSession(rule.to_onnx().SerializeToString())
+    given = {"who": table["who"].to_numpy(object), "lot": np.zeros(8), "scores": features}
+    assert session.run(None, given)[0][:, 1].tolist() == here.tolist()
+    decide = alone(rule.to_python(), monkeypatch)["decide"]
+    assert [decide(score, "a") for score in scores.tolist()] == ["no", "no", "yes", "yes"]
+    with pytest.raises(ValueError, match="2 numbers"):
+        decide(float("inf"), "a")
+    assert "above 649.50" in rule.explain()
+    assert "A higher score speaks for 'yes'" in rule.explain()
+
+
 def test_ids_of_several_columns_have_one_lot_in_every_language(monkeypatch):
     table = pd.DataFrame({"a": ["x|y", "x", "^", "é"], "b": ["z", "y|z", "|", ""]})
     expected = lots(table, key="k")

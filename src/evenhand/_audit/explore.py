@@ -41,14 +41,10 @@ def counts_document(evidence: Evidence, at: float | None = None) -> dict[str, An
         return None if cut is None else counts_document(cut)
     if len(groups) > MOST_GROUPS or evidence.task == "ranking":
         return None
-    columns, names = evidence.columns, Names.of([(evidence.columns, one) for one in groups])
     about = {
-        "columns": list(columns),
+        "columns": list(evidence.columns),
         "merged": MERGED,
-        "groups": [
-            [names((name,), _part(label, i, len(columns))) for i, name in enumerate(columns)]
-            for label in groups
-        ],
+        "groups": shown_groups(evidence),
         "rows": evidence.rows.astype(np.int64).tolist(),
         "weighted": "weight" in evidence.counted.sums,
         "favorable": None if evidence.favorable is None else show(evidence.favorable),
@@ -62,6 +58,16 @@ def counts_document(evidence: Evidence, at: float | None = None) -> dict[str, An
         about |= {"ratios": _of_amounts(evidence)}
         about |= {"metrics": _metrics(list(about["ratios"]))}
     return about
+
+
+def shown_groups(evidence: Evidence) -> list[list[str]]:
+    """What each group has in each column, as it is shown."""
+    columns = evidence.columns
+    names = Names.of([(columns, label) for label in evidence.groups])
+    return [
+        [names((name,), _part(label, i, len(columns))) for i, name in enumerate(columns)]
+        for label in evidence.groups
+    ]
 
 
 def _cut(evidence: Evidence, at: float) -> Evidence | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -84,7 +85,7 @@ class Evidence:
         """Rows of each group."""
         return self.counted.table("group", of="rows")
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all that was counted and of how it is read: the same in any order of rows."""
         labels = {"favorable": self.favorable, "score_of": self.score_of}

@@ -45,9 +45,10 @@ class Choices:
         return {role: value for role, value in self.reading.items() if role != "threshold"}
 
     def among(self, known: Mapping[str, Any], evidence: Evidence) -> Evidence | None:
-        """What was counted by more columns, by those chosen here alone; None if it was not."""
-        if evidence.decided_at != self.reading.get("threshold", evidence.decided_at):
-            return None
+        """What was counted by more columns, by those chosen here alone; None if it was not.
+
+        Wherever the score was cut.
+        """
         ours = self.but_for_threshold
         theirs, wanted = known["sensitive_features"], ours["sensitive_features"]
         others = {**known, "sensitive_features": wanted}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,13 +18,18 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from evenhand._audit import Audit, Evidence
-from evenhand._audit.explore import counts_document
+from evenhand._audit.explore import MOST_GROUPS, counts_document
 from evenhand._errors import InputError
+from evenhand._files.files import connect
+from evenhand._files.passes import SCORES, Passes
 from evenhand.app.choices import Choices
 from evenhand.app.tables import Opened
 
 T = TypeVar("T")
 
+COUNTING = "Counting"
+READING = (0.4, 0.4, 0.2)  # of the time: what columns hold, the rows, and a look over them
+BETWEEN_STOPS = 0.05  # seconds
 KEPT = 8  # counts and audits that are remembered, of each file
 MOST_FILES = 8
 CLEANER = """
@@ -85,17 +91,20 @@ class Work:
 
     def __init__(self, path: Path, name: str, folder: Path) -> None:
         self.path, self.name, self.folder = path, name, folder
+        self.database = connect(folder)
         self.opened: Opened | None = None
         self.evidence: OrderedDict[str, tuple[dict[str, Any], Evidence]] = OrderedDict()
         self.audits: OrderedDict[str, Audit] = OrderedDict()
         self.doing = ""
         self.share: float | None = None
-        self._turn, self._newest = Lock(), 0
+        self.passes = Passes(READING)
+        self._turn, self._newest, self._present = Lock(), 0, 0
+        self._change = Lock()
 
     def begin(self) -> None:
         """Open the file and look over its columns."""
         with self.turn("Reading the file"):
-            self.opened = Opened(self.path, self.name, self.folder)
+            self.opened = Opened(self.path, self.name, self.database)
 
     @property
     def table(self) -> Opened:
@@ -106,18 +115,26 @@ class Work:
 
     def counted(self, choices: Choices) -> Evidence:
         """What the choices are about, counted once."""
-        with self.turn("Counting", stop=False):
+        with self.turn(COUNTING, stop=False):
             return self._counted(choices)
 
     def counts(self, choices: Choices) -> dict[str, Any] | None:
         """What a page explores; another threshold needs no row, if the scores were ordered."""
         if choices.key not in self.evidence:
             for known, evidence in reversed(self.evidence.values()):
-                if known == choices.but_for_threshold:
-                    found = counts_document(evidence, choices.reading.get("threshold"))
+                same = known == choices.but_for_threshold
+                whole = evidence if same else choices.among(known, evidence)
+                if whole is not None:
+                    found = counts_document(whole, choices.reading.get("threshold"))
                     if found is not None:
                         return found
-        return counts_document(self.counted(choices))
+        evidence = self.counted(choices)
+        if len(evidence.groups) > MOST_GROUPS:
+            raise InputError(
+                f"These columns name {len(evidence.groups):,} groups, and this page compares up to "
+                f"{MOST_GROUPS:,}. Choose columns that name fewer, or cut amounts into bins."
+            )
+        return counts_document(evidence)
 
     def known(self, choices: Choices) -> Audit | None:
         """The audit of these choices, if it was made."""
@@ -136,7 +153,8 @@ class Work:
         def count() -> tuple[dict[str, Any], Evidence]:
             for known, evidence in reversed(self.evidence.values()):
                 found = choices.among(known, evidence)
-                if found is not None:
+                at = None if found is None else found.decided_at
+                if found is not None and at == choices.reading.get("threshold", at):
                     return choices.but_for_threshold, found
             return choices.but_for_threshold, choices.count()
 
@@ -152,7 +170,9 @@ class Work:
             self.stop()
         mine = self._newest
         with self._turn:
-            self.doing, self.share = doing, None
+            with self._change:
+                self._present, self.doing, self.share = mine, doing, None
+                self.passes = Passes(SCORES if doing == COUNTING else READING)
 
             def told(done: int, total: int) -> None:
                 self.share = done / total if total else None
@@ -169,24 +189,34 @@ class Work:
                     raise
                 raise self.opened.renamed(failure) from failure
             finally:
-                self.doing = ""
+                with self._change:
+                    self.doing = ""
 
     def stop(self) -> None:
-        """Stop what is being done."""
+        """Stop what is being done; between two queries the engine has nothing to stop."""
         self._newest += 1
-        if self.opened is not None:
-            self.opened.database.interrupt()
+        while self._interrupted():
+            time.sleep(BETWEEN_STOPS)
+
+    def _interrupted(self) -> bool:
+        with self._change:
+            goes_on = bool(self.doing) and self._present < self._newest
+            if goes_on:
+                self.database.interrupt()
+            return goes_on
 
     def progress(self) -> dict[str, Any]:
         """What is being done, and which share of it is, where that is known."""
-        return {"doing": self.doing, "share": self.share}
+        share = self.share
+        if self.doing and share is None and hasattr(self.database, "query_progress"):
+            share = self.passes.done(self.database.query_progress())
+        return {"doing": self.doing, "share": share}
 
     def close(self) -> None:
         """Let the file go."""
         self.stop()
-        if self.opened is not None:
-            with self._turn:
-                self.opened.database.close()
+        with self._turn:
+            self.database.close()
         if self.path.parent == self.folder:
             self.path.unlink(missing_ok=True)
 

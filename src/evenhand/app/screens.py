@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand import __version__
 from evenhand._audit import Audit
+from evenhand._data.sql import DIALECTS
 from evenhand._errors import InputError
 from evenhand.app.desk import Work
 from evenhand.app.questions import Interview
@@ -47,6 +48,8 @@ def file(
         command=None if choices is None else choices.command("--html", "report.html"),
         python=None if choices is None else choices.python,
         standards=STANDARDS.values(),
+        deciding=counts is not None and counts["score"] is not None,
+        dialects=DIALECTS,
         failure=failure,
     )
 

@@ -16,7 +16,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from evenhand._audit import Audit
 from evenhand._errors import EvenhandError, InputError
 from evenhand._files.files import KINDS
 from evenhand._words import plain
@@ -133,7 +132,7 @@ class Pages:
             return PlainTextResponse("There is no such file.", 404)
         work, choices = self._chosen(request)
         make, kind = FORMS[form]
-        text = make(choices, work.audit(choices), request)
+        text = make(work, choices, request)
         stem = Path(work.name).name.partition(".")[0] or "audit"
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{stem}-{form}')}"}
         return Response(text, media_type=kind, headers=headers)
@@ -188,21 +187,28 @@ def _query(request: Request) -> str:
     return urlencode(list(request.query_params.multi_items()))
 
 
-def _standard(_: Choices, audit: Audit, request: Request) -> str:
+def _standard(work: Work, choices: Choices, request: Request) -> str:
     name = request.query_params.get("standard", "")
     if name not in STANDARDS:
         raise InputError("Choose the rule whose page you want to fill in.")
-    return audit.to_html(standard=name)
+    return work.audit(choices).to_html(standard=name)
 
 
-Form = Callable[[Choices, Audit, Request], str]
+def _rule(work: Work, choices: Choices, request: Request) -> str:
+    from evenhand.app.rule import rule_sql  # takes seconds to import
+
+    return rule_sql(choices, work.counted(choices), _lists(request))
+
+
+Form = Callable[[Work, Choices, Request], str]
 FORMS: Mapping[str, tuple[Form, str]] = {
-    "report.html": (lambda _, audit, __: audit.to_html(), "text/html"),
-    "report.md": (lambda _, audit, __: audit.to_markdown(), "text/markdown"),
-    "report.json": (lambda _, audit, __: audit.to_json(), "application/json"),
+    "report.html": (lambda work, choices, _: work.audit(choices).to_html(), "text/html"),
+    "report.md": (lambda work, choices, _: work.audit(choices).to_markdown(), "text/markdown"),
+    "report.json": (lambda work, choices, _: work.audit(choices).to_json(), "application/json"),
     "standard.html": (_standard, "text/html"),
-    "choices.toml": (lambda choices, _, __: choices.toml, "application/toml"),
-    "audit.py": (lambda choices, _, __: choices.python, "text/x-python"),
+    "rule.sql": (_rule, "application/sql"),
+    "choices.toml": (lambda _, choices, __: choices.toml, "application/toml"),
+    "audit.py": (lambda _, choices, __: choices.python, "text/x-python"),
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand._errors import InputError
-from evenhand._files.files import KINDS, connect, kind_of, open_files
+from evenhand._files.files import KINDS, kind_of, open_files
 from evenhand._files.text_files import header
 from evenhand._words import plain
 
@@ -64,10 +64,9 @@ class Opened:
 
     path: Path
     name: str
-    folder: Path
+    database: Any
 
     def __post_init__(self) -> None:
-        self.database = connect(self.folder)
         self._labels: dict[str, list[Any]] = {}
         self._shares: dict[tuple[str, ...], float | None] = {}
         try:

@@ -18,6 +18,7 @@ from evenhand._audit.questions import answerable
 from evenhand._data.data import Data
 from evenhand._data.probable import Probable
 from evenhand._files.files import check_outputs, collected, connect, found_files, open_files
+from evenhand._files.passes import LABELS, SCORES, Passes
 from evenhand._words import plain
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -29,7 +30,6 @@ from evenhand.cli.failures import (
 )
 from evenhand.cli.junit import junit
 from evenhand.cli.options import OPTIONS_FILE, PARAMETERS, Request, request_of
-from evenhand.cli.passes import LABELS, SCORES, Passes
 from evenhand.cli.summary import show
 from evenhand.cli.terminal import complain, echoed, progress, text_of
 from evenhand.report import page

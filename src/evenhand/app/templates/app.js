@@ -48,6 +48,7 @@
       else failed(new Error(told.problem ?? "The file could not be taken in."));
     });
     request.addEventListener("error", () => failed(new Error("The program behind this page has ended.")));
+    request.addEventListener("abort", () => failed(new Error("Stopped.")));
     asking = request;
     request.send(file);
   });

@@ -15,9 +15,10 @@ from evenhand._data.groups import show
 from evenhand._errors import InputError, InputTypeError
 
 Floats = NDArray[np.float64]
-Reads = Literal["scores", "labels"]
+Reads = Literal["scores", "labels", "numbers"]
 Value = str | int | float | bool
 
+GREATEST = float(np.finfo(np.float64).max)
 WHOLE = 1 << 63  # beyond 64 bits there are no whole numbers, in a database or in ONNX
 
 
@@ -97,7 +98,8 @@ class Description:
 
     `prices` (ranks, pools, features, classes) and `share` (ranks, pools) hold each pool's first,
     second, … rule; those that are absent have share 0. `grouping` is None where one pool holds
-    everyone. Rules read class probabilities, or the decision of a model as 0 or 1.
+    everyone. Rules read class probabilities, the decision of a model as 0 or 1, or numbers of any
+    scale, of which a higher one speaks for the second of two classes.
     """
 
     classes: tuple[Any, ...]
@@ -117,6 +119,11 @@ class Description:
         return int(self.prices.shape[2])
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """Between which numbers whatever is read must be."""
+        return (-GREATEST, GREATEST) if self.reads == "numbers" else (0.0, 1.0)
+
+    @property
     def has_steps(self) -> bool:
         """Whether the probability of the second class alone decides."""
         return self.features == len(self.classes) == 2
@@ -134,9 +141,10 @@ class Description:
         """
         ranks = np.flatnonzero(self.share[:, pool])
         places, upward = thresholds(self.prices[ranks, pool])
-        places = np.where(places < 0, -np.inf, np.where(places < 1, places, np.inf))
+        low, high = self.bounds
+        places = np.where(places < low, -np.inf, np.where(places < high, places, np.inf))
         halves = [*zip(self.share[ranks, pool].tolist(), places.tolist(), upward, strict=True)]
-        cuts = sorted({cut for _, cut, _ in halves if 0 <= cut < 1})
+        cuts = sorted({cut for _, cut, _ in halves if low <= cut < high})
         chances = np.zeros((len(cuts) + 1, 2))
         for place, (low, high) in enumerate(pairwise([-np.inf, *cuts, np.inf])):
             for share, cut, upward in halves:

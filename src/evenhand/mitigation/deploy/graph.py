@@ -207,9 +207,10 @@ def _by_prices(graph: Graph, rule: Description, pool: str) -> None:
 
 
 def _sound(graph: Graph, rule: Description) -> str:
-    """Whether all scores of a row lie from 0 to 1, which NaN does not."""
-    low = graph.add("GreaterOrEqual", "scores", graph.constant(0.0))
-    high = graph.add("LessOrEqual", "scores", graph.constant(1.0))
+    """Whether all scores of a row lie within their bounds, which NaN does not."""
+    least, most = rule.bounds
+    low = graph.add("GreaterOrEqual", "scores", graph.constant(least))
+    high = graph.add("LessOrEqual", "scores", graph.constant(most))
     sound = graph.add("Cast", graph.add("And", low, high), to=INT64)
     count = graph.add("ReduceSum", sound, graph.constant([1]), keepdims=0)
     return graph.add("Equal", count, graph.constant(rule.features))

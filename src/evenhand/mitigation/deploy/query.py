@@ -209,8 +209,8 @@ def _chances(
     grouping = rule.grouping
     if grouping is not None and group is not None:
         grouping = grouping.renamed(group)
-    one, zero = exp.Literal.number(1), exp.Literal.number(0)
-    sound = exp.and_(*(bound for x in scores for bound in (x >= zero, x <= one)))
+    low, high = map(_end, rule.bounds)
+    sound = exp.and_(*(bound for x in scores for bound in (x >= low, x <= high)))
     chances = []
     for label in range(len(rule.classes)):
         by_group = [_in_pool(rule, pool, label, scores) for pool in range(rule.pools)]
@@ -325,6 +325,13 @@ def _number(value: float) -> Expression:
     number = exp.Literal.number(text if "e" in text else f"{text}e0")
     # The sign is written here: of text with a sign, SQLGlot would take away the exponent.
     return exp.Neg(this=number) if np.signbit(value) else number
+
+
+def _end(value: float) -> Expression:
+    """A bound of what is read: 0 and 1 as they are written."""
+    from sqlglot import exp
+
+    return exp.Literal.number(int(value)) if value in (0, 1) else _number(value)
 
 
 def _listed(names: str | Sequence[str] | None) -> list[str]:

@@ -18,8 +18,8 @@ PROBABILITIES = '''\
 def probabilities(scores, group=None):
     """The chance of each of CLASSES; `scores` is {reads}."""
     row = [1 - scores, scores] if isinstance(scores, (int, float)) else list(scores)
-    if len(row) != {features} or any(not 0 <= value <= 1 for value in row):
-        raise ValueError(f"Expected {features} probabilities, not {{row}}.")
+    if len(row) != {features} or any(not {low} <= value <= {high} for value in row):
+        raise ValueError(f"Expected {features} {what}, not {{row}}.")
 {decided}
 
 '''
@@ -94,6 +94,7 @@ def predict(amount, group=None, person=None, key=None):
 READS = {
     "scores": "the probability of the second class, or of each class",
     "labels": "what the model decided, 1 for the second class and 0 for the first",
+    "numbers": "a number; a higher one speaks for the second class",
     "joint": "the probability of each group and class, the classes of a group side by side",
 }
 
@@ -120,11 +121,21 @@ def python_source(rule: Description) -> str:
             *_constants({**classes, **_groups(rule.grouping), "RULES": rules}),
             "",
             "",
-            PROBABILITIES.format(reads=reads, features=rule.features, decided=decided)
+            PROBABILITIES.format(
+                reads=reads,
+                features=rule.features,
+                decided=decided,
+                what="numbers" if rule.reads == "numbers" else "probabilities",
+                **dict(zip(("low", "high"), map(_short, rule.bounds), strict=True)),
+            )
             + POOL_AND_LOT
             + DECIDE,
         ]
     )
+
+
+def _short(bound: float) -> str:
+    return str(int(bound)) if bound in (0, 1) else repr(bound)
 
 
 def moves_source(moves: Moves) -> str:

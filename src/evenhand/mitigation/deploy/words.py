@@ -11,6 +11,11 @@ from evenhand.mitigation.deploy.description import Description, Steps
 from evenhand.mitigation.deploy.moves import Moves
 
 SHOWN = 5  # amounts of each group of which it is told what they become
+SUBJECTS = {
+    "scores": "A score is the probability of {}; to",
+    "labels": "To",
+    "numbers": "A higher score speaks for {}; to",
+}
 NEARLY = 5e-5  # chances closer to 0 or 1 than this are no one or everyone
 
 
@@ -32,8 +37,7 @@ def sentences(rule: Description, selected: int = -1) -> str:
             words = _of_scores(rule.steps(pool), chosen)
         lines.append(f"{name}: {words}.")
     if rule.has_steps:
-        scores = f"A score is the probability of {rule.classes[1]!r}; to"
-        subject = scores if rule.reads == "scores" else "To"
+        subject = SUBJECTS[rule.reads].format(repr(rule.classes[1]))
         lines.append(f"{subject} select is to decide {rule.classes[chosen]!r}.")
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,9 @@ class DecisionRule:
 
     `classes` and `grouping` name the classes and the groups, and say which columns the groups are
     read from: that is what a rule needs to leave Python, by `to_sql`, `to_onnx`, `to_python` or
-    `to_json`. A rule that `reads` labels has the base model's decision as features, 0 or 1.
+    `to_json`. A rule that `reads` labels has the base model's decision as features, 0 or 1; one
+    that reads numbers, scores of any scale, of which a higher one speaks for the second of two
+    classes.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class DecisionRule:
     grouping : Grouping, default None
         How a row's pool is read from columns; None reads a number from the column "group", or
         nothing where all rows are one pool.
-    reads : {"scores", "labels"}, default "scores"
+    reads : {"scores", "labels", "numbers"}, default "scores"
         What the features are.
 
     Examples
@@ -390,7 +392,7 @@ def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]
 def _check(rule: DecisionRule) -> None:
     """Refuse names that do not fit the numbers, whoever wrote them."""
     features, classes = rule.prices.shape[1:]
-    if rule.reads not in ("scores", "labels"):
+    if rule.reads not in get_args(Reads):
         raise InputError(f"The rule is damaged: it reads {rule.reads!r}.")
     check_plain(rule.classes or (), rule.grouping)
     if rule.classes is not None and not len(set(rule.classes)) == len(rule.classes) == classes:

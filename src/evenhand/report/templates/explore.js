@@ -222,11 +222,39 @@
     if (output) {
       const others = state.whom !== everyone && state.held && state.moved !== null && rest ? `; everyone else: ${threshold(rest[1])}` : "";
       output.textContent = state.moved === null ? "as decided" : `${threshold(state.moved)}${others}`;
+      one("[name=at]").setAttribute("aria-valuetext", output.textContent);
     }
     const audit = one("button[name=audit]");
     if (audit) audit.disabled = state.moved === null || state.whom !== everyone || state.moved < 1 || state.moved > score.at.length;
     const undo = one("button[name=undo]");
     if (undo) undo.disabled = state.moved === null;
+    write(at);
+  };
+
+  // The thresholds as a query, where a server writes it.
+  const edge = (place) => (place < 1 ? "all" : place > score.at.length ? "none" : String(score.at[place - 1]));
+  const write = (at) => {
+    const part = document.querySelector("#rule");
+    if (!part) return;
+    const [link, told] = [part.querySelector("a"), part.querySelector("span")];
+    const moved = state.moved !== null;
+    const rest = [...at].find(([name]) => name !== state.whom)?.[1] ?? null;
+    const known = score && (score.decided_at !== null || (moved && (state.whom === everyone || rest !== null)));
+    if (!known) {
+      link.removeAttribute("href");
+      told.textContent = "The decisions in this file are not by a threshold: move one above first.";
+      return;
+    }
+    const asked = [["dialect", part.querySelector("select").value]];
+    if (moved) asked.push(["own", edge(state.moved)]);
+    if (moved && state.whom !== everyone) {
+      asked.push(...state.by.map((name) => ["by", name]));
+      asked.push(...grouped(state.by).find(({ name }) => name === state.whom).parts.map((name) => ["whom", name]));
+      const low = rest === null ? null : Math.floor(rest);
+      if (low !== null) asked.push(["rest", edge(low)], ["rest", edge(low + 1)], ["rest", String(rest - low)]);
+    }
+    link.href = `${part.dataset.href}&${new URLSearchParams(asked)}`;
+    told.textContent = `As explored above: ${moved ? one("output").textContent : `score at least ${minus(fine.format(score.decided_at))}`}${moved && state.whom !== everyone ? ` in ${state.whom}` : ""}.`;
   };
 
   const choice = (label, name, options, chosen, changed) => {
@@ -268,10 +296,10 @@
       });
       parts.push(make("fieldset", {}, make("legend", {}, "Number selected"), ...kinds));
       const start = score.decided_at === null ? score.at.length / 2 : score.at.filter((edge) => edge < score.decided_at).length + 1;
-      const range = make("input", { type: "range", name: "at", min: 0, max: score.at.length + 1, step: 1 });
+      const range = make("input", { type: "range", name: "at", min: 0, max: score.at.length + 1, step: 1, "aria-label": "Threshold" });
       range.value = state.moved ?? start;
       range.addEventListener("input", () => { state.moved = Number(range.value); draw(); });
-      const label = make("label", { className: "slide" }, make("span", { className: "label" }, "Threshold: ", make("output")), range);
+      const label = make("div", { className: "slide" }, make("span", { className: "label" }, "Threshold: ", make("output")), range);
       const undo = make("button", { type: "button", name: "undo" }, "As decided");
       undo.addEventListener("click", () => { state.moved = null; range.value = start; draw(); });
       parts.push(label, undo);
@@ -287,6 +315,7 @@
     }
     form.replaceChildren(...parts);
   };
+  document.querySelector("#rule select")?.addEventListener("change", () => draw());
   const again = (focus) => { controls(); draw(); one(focus)?.focus(); };
   one("form").addEventListener("submit", (event) => event.preventDefault());
   controls();

@@ -1,0 +1,135 @@
+"""The rule that a page explores, thresholds for groups, as a query over a table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._audit import Evidence
+from evenhand._audit.explore import shown_groups
+from evenhand._data.groups import MERGED, show
+from evenhand._data.sql import DIALECTS
+from evenhand._errors import InputError
+from evenhand._words import plain, read_number
+from evenhand.app.choices import Choices
+from evenhand.mitigation import DecisionRule
+from evenhand.mitigation.deploy.description import thresholds
+
+Floats = NDArray[np.float64]
+Query = Mapping[str, Sequence[str]]
+
+TABLE = "people"  # how the query calls it
+ENDS = {"all": -inf, "none": inf}  # thresholds that everybody reaches, or nobody
+
+
+class Thresholds(NamedTuple):
+    """From which scores on a label is decided: the second threshold for a share of the people."""
+
+    first: float
+    second: float
+    share: float
+
+
+def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
+    """The query; in `query` are the thresholds that were explored, and of which group."""
+    dialect = _one(query, "dialect") or "duckdb"
+    if dialect not in DIALECTS:
+        raise InputError(f"There is no SQL of {dialect!r}; there is {', '.join(DIALECTS)}.")
+    rule = explored_rule(evidence, query)
+    ids = choices.reading.get("cluster")
+    is_drawn = bool((rule.share < 1).any())
+    lots = {"row_id": ids, "key": choices.opened.fingerprint[:16]} if ids and is_drawn else {}
+    score = choices.reading["y_score"]
+    text = rule.to_sql(dialect, table=TABLE, scores=score, **lots)
+    said = [
+        f"Decisions by the scores in {choices.opened.name}, as explored in evenhand app.",
+        *rule.explain(evidence.favorable).splitlines(),
+    ]
+    if is_drawn and not ids:
+        said.append("A chance between 0 and 1 takes a lot for each person.")
+    return "".join(f"-- {plain(line)}\n" for line in said) + text + "\n"
+
+
+def explored_rule(evidence: Evidence, query: Query) -> DecisionRule:
+    """One threshold for all; or one for a group, and others for everybody else."""
+    if evidence.score_of is None or len(evidence.classes) != 2:
+        raise InputError("Here no score decides, so there are no thresholds to write down.")
+    good = evidence.score_of
+    classes = (next(label for label in evidence.classes if label != good), good)
+    decided = evidence.decided_at
+    own = _thresholds(query, "own", decided)
+    whom = list(query.get("whom", ()))
+    if not whom:
+        return _rule([own]).named(classes)
+    names = list(query.get("by", ()))
+    unknown = [name for name in names if name not in evidence.columns]
+    if unknown or not names:
+        raise InputError(f"The groups are not by {unknown}.")
+    groups = evidence.by_columns(tuple(evidence.columns.index(name) for name in names))
+    shown = shown_groups(groups)
+    if whom not in shown:
+        raise InputError(f"There is no group {' × '.join(whom)}.")
+    kept = [at for at, label in enumerate(groups.groups) if not _is_merged(label)]
+    if shown.index(whom) not in kept or len(kept) < len(shown):
+        raise InputError(
+            "Small groups are taken together here, which a query cannot see. Look at fewer columns."
+        )
+    rest = _thresholds(query, "rest", decided)
+    found = [own if shown[at] == whom else rest for at in kept]
+    return _rule(found).named(classes, names, [groups.groups[at] for at in kept])
+
+
+def _is_merged(label: Any) -> bool:
+    return label == MERGED or show(label) == MERGED
+
+
+def _thresholds(query: Query, key: str, decided: float | None) -> Thresholds:
+    """A threshold, or two with the share of people for whom the second one decides."""
+    texts = list(query.get(key, ()))
+    try:
+        values = [ENDS[text] if text in ENDS else read_number(text) for text in texts]
+    except ValueError as failure:
+        raise InputError(f"{texts} are no thresholds.") from failure
+    if not values and decided is not None:
+        values = [decided]
+    if len(values) == 1:
+        return Thresholds(values[0], values[0], 0.0)
+    if len(values) != 3 or not 0 <= values[2] <= 1:
+        raise InputError("The decisions here are not by a threshold; move one first.")
+    return Thresholds(*values)
+
+
+def _rule(by_pool: Sequence[Thresholds]) -> DecisionRule:
+    parts = []
+    for pool, (first, second, share) in enumerate(by_pool):
+        for value, part in ((first, 1 - share), (second, share)):
+            if part > 0:
+                parts.append((_prices(value), pool, part))
+    prices, pools, shares = zip(*parts, strict=True)
+    return DecisionRule(np.array(prices), np.array(pools), np.array(shares), reads="numbers")
+
+
+def _prices(threshold: float) -> Floats:
+    """Prices by which the second class is decided from exactly this score on.
+
+    A rule decides it above a cut, so that the cut is the number before. Where rounding moves that,
+    a multiple of the prices does not.
+    """
+    if abs(threshold) == inf:
+        return np.full((2, 2), [0.0, np.sign(threshold)])
+    cut = float(np.nextafter(threshold, -inf))
+    for scale in count(1):
+        prices = np.array([[0.0, cut * scale], [0.0, cut * scale - scale]])
+        if thresholds(prices[None])[0][0] == cut:
+            return prices
+    raise AssertionError
+
+
+def _one(query: Query, key: str) -> str:
+    given = query.get(key, ())
+    return given[-1] if given else ""
