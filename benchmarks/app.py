@@ -225,7 +225,7 @@ def large(rows: int) -> None:
                 work.counted(choices)
             said = f"{time.process_time() - cpu:.1f} s of a processor"
             print(f"counted: {said}, {memory() - before:,.0f} MB, progress {_few(shares)}")
-            print(f"cancel while it is opened: {cancelled(path):.2f} s of the clock")
+            print(f"cancel while it is opened: {stopping(path):.2f} s of the clock")
         finally:
             desk.close()
 
@@ -259,7 +259,7 @@ def _few(shares: list[float]) -> str:
     return json.dumps([round(share, 2) for share in some])
 
 
-def cancelled(path: Path) -> float:
+def stopping(path: Path) -> float:
     """From a press on Cancel to the end of the work, a second after it began."""
     desk, ended = Desk(), threading.Event()
 

@@ -254,7 +254,8 @@
       if (low !== null) asked.push(["rest", edge(low)], ["rest", edge(low + 1)], ["rest", String(rest - low)]);
     }
     link.href = `${part.dataset.href}&${new URLSearchParams(asked)}`;
-    told.textContent = `As explored above: ${moved ? one("output").textContent : `score at least ${minus(fine.format(score.decided_at))}`}${moved && state.whom !== everyone ? ` in ${state.whom}` : ""}.`;
+    const said = moved ? one("output").textContent : `score at least ${minus(fine.format(score.decided_at))}`;
+    told.textContent = `As explored above: ${moved && state.whom !== everyone ? `${state.whom}: ` : ""}${said}.`;
   };
 
   const choice = (label, name, options, chosen, changed) => {
