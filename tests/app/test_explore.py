@@ -124,12 +124,12 @@ def test_the_rule_as_sql_decides_as_was_explored(desk, loans, tmp_path, scale):
     cases = [
         ({}, rows.score >= 0.5 * scale),
         ({"own": [str(low)]}, rows.score >= low),
-        ({"own": ["none"], "by": ["sex"], "whom": ["F"]}, men & (rows.score >= 0.5 * scale)),
+        ({"own": ["none"], "by": ["sex"], "who": ["F"]}, men & (rows.score >= 0.5 * scale)),
         (
-            {"own": [str(low)], "by": ["sex"], "whom": ["F"], "rest": ["all", "none", "0.25"]},
+            {"own": [str(low)], "by": ["sex"], "who": ["F"], "rest": ["all", "none", "0.25"]},
             women * (rows.score >= low) + 0.75 * men,
         ),
-        ({"own": [str(high)], "by": ["race", "sex"], "whom": ["Black", "F"], "rest": ["none"]},
+        ({"own": [str(high)], "by": ["race", "sex"], "who": ["Black", "F"], "rest": ["none"]},
          women & (rows.race == "Black") & (rows.score >= high)),
     ]  # fmt: skip
     for explored, selected in cases:

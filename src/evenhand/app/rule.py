@@ -63,7 +63,7 @@ def explored_rule(evidence: Evidence, query: Query) -> DecisionRule:
     classes = (next(label for label in evidence.classes if label != good), good)
     decided = evidence.decided_at
     own = _thresholds(query, "own", decided)
-    whom = list(query.get("whom", ()))
+    whom = list(query.get("who", ()))
     if not whom:
         return _rule([own]).named(classes)
     names = list(query.get("by", ()))
@@ -89,7 +89,7 @@ def _is_merged(label: Any) -> bool:
 
 
 def _thresholds(query: Query, key: str, decided: float | None) -> Thresholds:
-    """A threshold, or two with the share of people for whom the second one decides."""
+    """A threshold, or two, of which the second decides for a share of the people."""
     texts = list(query.get(key, ()))
     try:
         values = [ENDS[text] if text in ENDS else read_number(text) for text in texts]

@@ -249,7 +249,7 @@
     if (moved) asked.push(["own", edge(state.moved)]);
     if (moved && state.whom !== everyone) {
       asked.push(...state.by.map((name) => ["by", name]));
-      asked.push(...grouped(state.by).find(({ name }) => name === state.whom).parts.map((name) => ["whom", name]));
+      asked.push(...grouped(state.by).find(({ name }) => name === state.whom).parts.map((name) => ["who", name]));
       const low = rest === null ? null : Math.floor(rest);
       if (low !== null) asked.push(["rest", edge(low)], ["rest", edge(low + 1)], ["rest", String(rest - low)]);
     }
