@@ -180,7 +180,7 @@ def largest_gap(rates: Floats) -> float:
 def check_worst(measure: Measure, classes: int, **about: Any) -> None:
     """Refuse what has no worst case over groups that are not known."""
     wrong = [f"{name}=" for name, given in about.items() if given]
-    wrong += [f"measure={measure.name!r}"] if measure.name != "mpd" else []
+    wrong += [f"measure={measure.name!r}"] if not measure.is_width else []
     wrong += [f"{classes} classes"] if classes > 2 else []
     if wrong:
         raise InputError(
