@@ -1,10 +1,11 @@
 """Error rates of criteria of rankings, and how long it takes to count them.
 
-`python benchmarks/rankings.py [runs]` simulates lists of items whose groups share every query, with
-a known truth, and prints for each criterion how often a gap is found where there is none (type I,
-at 5%), how often one is found that is there (power), and how often 95% intervals of the largest
-difference hold the truth. `python benchmarks/rankings.py time ROWS` counts one ranking and compares
-the time with a plain group-by of the same rows.
+`python benchmarks/rankings.py [RUNS [FEWEST MOST]]` simulates lists of items whose groups share
+every query, with a known truth, and prints for each criterion how often a gap is found where there
+is none (type I, at 5%), how often one is found that is there (power), and how often 95% intervals
+of the largest difference hold the truth; FEWEST and MOST choose designs by their number of groups.
+`python benchmarks/rankings.py time ROWS` counts one ranking and compares the processor time, of all
+threads, with that of a plain group-by of the same rows.
 """
 
 import sys
@@ -21,6 +22,9 @@ DESIGNS = {  # queries, rows of a list, groups, spread of a group's luck in a qu
     "200 lists of 20, 2 groups that vary by query": (200, 20, 2, 0.7),
     "50 lists of 20, 5 groups that vary by query": (50, 20, 5, 0.7),
     "500 lists of 10, 20 groups": (500, 10, 20, 0.0),
+    "50 lists of 10, 100 groups of about 5 rows": (50, 10, 100, 0.0),
+    "50 lists of 10, 250 groups of about 2 rows": (50, 10, 250, 0.0),
+    "200 lists of 10, 500 groups of about 4 rows": (200, 10, 500, 0.0),
     "200 lists of 100, 1,000 groups": (200, 100, 1000, 0.0),
 }
 
@@ -54,11 +58,13 @@ def asked(columns, criterion, top_k):
     )
 
 
-def simulate(runs):
+def simulate(runs, fewest=2, most=1000):
     """Print error rates by design and criterion."""
     rng = np.random.default_rng(35)
     print(f"{'design':46} {'criterion':24} type I  power  coverage   ({runs} runs each)")
     for name, (queries, size, groups, luck) in DESIGNS.items():
+        if not fewest <= groups <= most:
+            continue
         top_k, gap = max(size // 5, 1), 0.3
         whole = drawn(rng, max(400_000 // size, 1), size, groups, luck, gap)
         truth = {one: asked(whole, one, top_k).value for one in CRITERIA}
@@ -80,7 +86,7 @@ def simulate(runs):
 
 
 def timed(rows):
-    """Print the seconds of one count, and of a plain group-by of the same rows."""
+    """Print the processor seconds of one count, and of a plain group-by of the same rows."""
     import polars as pl
 
     rng = np.random.default_rng(0)
@@ -96,9 +102,9 @@ def timed(rows):
     )
 
     def seconds(work):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     def plain():
         frame.group_by("query", "group").agg(pl.col("place").sum(), pl.len())
@@ -109,12 +115,15 @@ def timed(rows):
         "exposure": lambda: eh.tally(None, "place", **named),
         "exposure, top k and pairs": lambda: eh.tally("relevance", "place", top_k=10, **named),
     }
+    first = None
     for name, work in works.items():
-        print(f"{rows:,} rows, {name}: {min(seconds(work) for _ in range(3)):.3f} s", flush=True)
+        best = min(seconds(work) for _ in range(3))
+        first = first or best
+        print(f"{rows:,} rows, {name}: {best:.2f} s, {best / first:.1f} ×", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["time"]:
         timed(int(sys.argv[2]))
     else:
-        simulate(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+        simulate(*map(int, sys.argv[1:] or [400]))

@@ -214,13 +214,27 @@ def test_a_group_that_is_one_cluster_tells_nothing() -> None:
     assert found.high > 0.95
 
 
-def test_places_that_every_cluster_fills_make_differences_vary_more() -> None:
+def test_where_every_cluster_fills_places_differences_vary_as_the_hypergeometric_says() -> None:
+    """Ten of twenty are chosen, of whom ten are of a group: 20 / 19 of the variance of 600 rows."""
     rng = np.random.default_rng(1)
     cluster = np.repeat(np.arange(60), 20)
     group = np.tile(np.repeat(["a", "b"], 10), 60)
-    p = np.concatenate([rng.permutation(np.repeat([1, 0], 10)) for _ in range(60)])
-    counts = eh.tally(None, p, sensitive_features=group, cluster=cluster)
-    assert (estimates_of(counts, ASKED, 1).sizes < 400).all()  # of 600 each: twice the variance
+    sizes = []
+    for _ in range(20):
+        p = np.concatenate([rng.permutation(np.repeat([1, 0], 10)) for _ in range(60)])
+        counts = eh.tally(None, p, sensitive_features=group, cluster=cluster)
+        sizes.append(estimates_of(counts, ASKED, 1).sizes)
+    assert 0.9 * 570 < np.mean(sizes) <= 600
+
+
+def test_a_place_that_one_of_two_gets_makes_differences_vary_more() -> None:
+    """A man and a woman for each job: whoever is chosen, the other is not; twice the variance."""
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 2, 400)
+    p = np.stack([first, 1 - first], axis=1).ravel()
+    named = {"sensitive_features": [*"ab"] * 400, "cluster": np.repeat(np.arange(400), 2)}
+    sizes = estimates_of(eh.tally(None, p, **named), ASKED, 1).sizes
+    assert sizes == pytest.approx(200, rel=0.05)
 
 
 def test_chance_makes_more_of_clusters_inside_of_groups() -> None:

@@ -14,7 +14,7 @@ from evenhand._uncertainty.curves import (
     read_off,
     widened,
 )
-from evenhand._uncertainty.rates import bins_drawn
+from evenhand._uncertainty.rates import hits_drawn
 from evenhand.statistics import Statistic, Table
 from evenhand.statistics.forms import ratio
 
@@ -34,7 +34,7 @@ def calibration_errors(source: Tally, table: Table, statistic: Statistic) -> Est
     assert statistic.gaps is not None
     weight = source.table("bin", "group")
     hits, score = (source.table("bin", "group", of=of) for of in statistic.gaps)
-    draws = bins_drawn(source, "bin", statistic.gaps[0])
+    draws = hits_drawn(source, statistic.gaps[0], "bin")
     rows, wider = draws.sizes, np.ones(1) if draws.free is None else widened(draws.free)
     share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
     gap = np.nan_to_num(ratio(hits - score, weight))

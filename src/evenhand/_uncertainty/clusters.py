@@ -13,9 +13,10 @@ unequal the units are.
 Groups that share clusters do not vary independently: what a cluster does to one it does to another,
 too. Effective rows are those of differences, by quasi-variances (`influence.py`), so that where
 every template is asked of every group, or everyone rated by the same people, groups are compared
-within clusters; where every cluster has a fixed number to select, differences vary more. Of several
-clusterings that cross, variances add up, less those of rows that share all of them (Cameron,
-Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249).
+within clusters. Where every cluster has a fixed number to select, differences vary more than groups
+do: twice as much where it is one of two people, hardly more than independent rows where clusters
+are large. Of several clusterings that cross, variances add up, less those of rows that share all of
+them (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249).
 """
 
 from __future__ import annotations
@@ -65,13 +66,15 @@ class Varied(NamedTuple):
     """How much groups vary by one clustering (cells, groups).
 
     `variance` is relative to that of a single row; `own` and `covariance` are sums of squares and
-    of products, and `floor` is what a single further unit would add to them.
+    of products, `least` is what independent rows would vary, and `floor` what a single further
+    unit would add.
     """
 
     variance: Floats
     free: Floats
     own: Floats
     covariance: Floats | None
+    least: Floats
     floor: Floats
 
 
@@ -140,8 +143,8 @@ class Units:
         if covariance is not None:  # groups are then lent what they know themselves
             both = np.minimum(both, max(self.clusters - 1.0, 1.0))
         free = np.where(both > 0, np.maximum(both, 1.0), KNOWN)
-        floor = spread * alone / units / size**2 / 2
-        return Varied(variance, free, square / size**2, covariance, floor)
+        least = spread * alone / size**2
+        return Varied(variance, free, square / size**2, covariance, least, least / units / 2)
 
     @property
     def clusters(self) -> int:
@@ -389,6 +392,11 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     quasi = np.array([quasi_ratio(one, floor) for one in known]) * own
     quasi = (quasi[0] + quasi.max(axis=0)) / 2
     less = np.nan_to_num(ratio(quasi, own.max(axis=0)), nan=1.0)
+    # Where a cluster has a fixed number to select, its rows vary less than independent ones, and
+    # groups against each other. No group is taken to vary less than that, so only what differences
+    # vary more than independent groups is added.
+    shown = np.nan_to_num(ratio(own.max(axis=0), single[0].least + floor), nan=1.0)
+    less = np.where(less > 1, np.maximum(less * np.minimum(shown, 1.0), 1.0), less)
     return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
 
 

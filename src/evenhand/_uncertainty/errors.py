@@ -69,7 +69,7 @@ def _of_rows(source: Tally, statistic: Statistic, shape: tuple[int, ...]) -> Flo
     """Sums Σ ψ² of independent rows (cells, groups), whose groups do not vary together."""
     if not statistic.sums:
         return clusters.row_squares(source, statistic)
-    is_mean = statistic.means and not statistic.hit_sum
+    is_mean = statistic.means and not statistic.conditions
     square = means.row_squares(source, statistic) if is_mean else None
     return np.full(shape, np.nan) if square is None else square[None]
 

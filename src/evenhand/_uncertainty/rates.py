@@ -66,8 +66,8 @@ def _shares(statistic: Statistic, counts: Tally, of: str) -> Shares:
 
 
 def sums_of_hits(source: Tally, statistic: Statistic, table: Table) -> Estimates:
-    """Rates of hits that were added up, such as those in bins of the score."""
-    draws = bins_drawn(source, statistic.conditions[0], str(statistic.hit_sum))
+    """Rates of hits that were added up: in bins of the score, or in the first places of lists."""
+    draws = hits_drawn(source, str(statistic.hit_sum), *statistic.conditions)
     return _rates(table, draws, statistic.strata(table.cells))
 
 
@@ -141,21 +141,25 @@ def _average_bounds(parts: Sequence[Estimates], error: float) -> tuple[Floats, F
     return (low + lower) / 2, (high + higher) / 2
 
 
-def bins_drawn(source: Tally, given: str, of: str) -> Draws:
-    """The hits, a sum of the rows, among those in every bin and group (bins, groups)."""
-    total, hits = source.table(given, "group"), source.table(given, "group", of=of)
+def hits_drawn(source: Tally, of: str, *given: str) -> Draws:
+    """The hits, a sum of the rows, among those of every group (cells, groups), or of its bins."""
+
+    def table(counts: Tally, name: str) -> Floats:
+        return np.atleast_2d(counts.table(*given, "group", of=name))
+
+    total, hits = table(source, "weight"), table(source, of)
     share, is_weighted = np.nan_to_num(ratio(hits, total)), "weight²" in source.sums
-    squares = source.table(given, "group", of="weight²") if is_weighted else total
+    squares = table(source, "weight²") if is_weighted else total
     if is_weighted:
         heavy = f"weight²·{of}"
-        struck = source.table(given, "group", of=heavy) if heavy in source.sums else squares * share
+        struck = table(source, heavy) if heavy in source.sums else squares * share
         hits, total = _linearized(hits, total, struck, squares)
     draws = _unweighed(hits, total)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
         names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
-        rows = np.array([counts.table(given, "group", of=name) for name in names])
-        return np.broadcast_to(counts.table(given, "group", of=of), rows.shape), rows
+        rows = np.array([table(counts, name) for name in names])
+        return np.broadcast_to(table(counts, of), rows.shape), rows
 
     amount = rates_amount(source, read)
     return draws if amount is None else _amounting(draws, amount)

@@ -708,8 +708,8 @@ class E(Statistic):
 
     @property
     def hit_sum(self) -> str | None:
-        """The sum that holds the hits, where something is given."""
-        return self.of if self.given else None
+        """The sum that holds the hits, where no row adds less than 0 or more than 1."""
+        return self.of if self.given or (self.bounds == (0.0, 1.0) and not self.per) else None
 
     @property
     def is_share(self) -> bool:
@@ -741,19 +741,19 @@ class E(Statistic):
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats]:
         """The sum, and the weight or the sum below the line."""
-        if self.given:
-            axes = (self.given, "group")
-            return counts.table(*axes, of=self.of), counts.table(*axes)
-        both = (counts.table("group", of=of) for of in (self.of, self.per or "weight"))
-        above, below = (part[..., None, :] for part in both)
-        return above, below
+        return self._table(counts, self.of), self._table(counts, self.per or "weight")
+
+    def _table(self, counts: Any, of: str) -> Floats:
+        """A sum in every cell and group."""
+        total: Floats = counts.table(*self.conditions, "group", of=of)
+        return total if self.given else total[..., None, :]
 
     def shares(self, counts: Any, of: str = "weight") -> Shares | None:
         """The hits that were added up, and the other rows, of each label of what is given."""
-        if not self.given:
+        if self.hit_sum is None:
             return None
-        hits = counts.table(self.given, "group", of=self.of)
-        return Shares(hits, counts.table(self.given, "group", of=of) - hits)
+        hits = self._table(counts, self.of)
+        return Shares(hits, self._table(counts, of) - hits)
 
     def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
         """Every label of what is given has rows of its own."""
