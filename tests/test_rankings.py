@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import stats
 from sklearn.metrics import dcg_score
 
 import evenhand as eh
@@ -350,10 +351,6 @@ def test_doors_that_do_not_read_rankings_say_so():
     data = eh.Data(**GOOD)
     with pytest.raises(eh.InputTypeError, match="are not read by frontier"):
         eh.frontier(data)
-    with pytest.raises(eh.InputTypeError, match="compare has no argument 'query'"):
-        eh.compare(
-            GOOD["y_true"], {"m": GOOD["y_pred"]}, sensitive_features=[*"abba"], query=[1] * 4
-        )
     chances = eh.probable({"a": [0.2, 0.8, 0.5, 0.1], "b": [0.8, 0.2, 0.5, 0.9]})
     with pytest.raises(eh.InputTypeError, match="where groups are not known"):
         eh.audit(**GOOD | {"sensitive_features": chances})
@@ -396,3 +393,74 @@ def test_pairs_of_every_two_rows_are_won_by_one_of_them():
     )
     assert counts.sums["pairs"].sum() == unequal
     assert (counts.sums["won within"] == 0).all()
+
+
+def test_rankings_are_compared_by_query_as_the_jackknife_has_it():
+    """Differences of exposure and of pairs, whose errors are those of queries left out in turn."""
+    rng = np.random.default_rng(15)
+    frame = lists(15, queries=150, groups="ab")
+    names = {"sensitive_features": "group", "query": "query"}
+    near = frame.assign(score=frame["score"] + 0.3 * rng.random(len(frame)))
+    uneven = near.assign(score=near["score"] - 0.5 * (near["group"] == "b"))
+    places = {
+        name: each.groupby("query")["score"].rank(ascending=False).astype(int)
+        for name, each in {"near": near, "uneven": uneven, "base": frame}.items()
+    }
+    found = eh.compare("relevance", places, **names, top_k=3, measures="mpd", data=frame)
+    assert {*found.values["criterion"]} == {
+        "exposure_parity", "top_k_parity", "exposure_per_relevance", "pairwise_parity"
+    }  # fmt: skip
+    told = found.differences.set_index(["criterion", "model", "other"])["beyond_chance"]
+    assert told["exposure_parity", "near", "uneven"]
+    assert not told["exposure_parity", "near", "base"]
+    for row in found.values.itertuples():
+        asked = {"measure": "mpd", "top_k": 3, "data": frame.assign(place=places[row.model])}
+        assert row.value == eh.evaluate(row.criterion, "relevance", "place", **names, **asked)
+
+    def recall(rows, place):
+        gain = rows["relevance"] / np.log2(1 + place[rows.index])
+        return gain.sum() / rows["relevance"].sum()
+
+    each = [
+        recall(rest, places["near"]) - recall(rest, places["base"])
+        for query in set(frame["query"])
+        for rest in [frame[frame["query"] != query]]
+    ]
+    error = np.sqrt(149 * np.var(each))
+    pairs = pd.DataFrame(found._table("performance_differences"))
+    pair = pairs.set_index(["model", "other", "metric"]).loc["near", "base", "discounted_recall"]
+    p_value = 2 * stats.t.sf(abs(pair["difference"]) / error, 149)
+    assert pair["p_value"] == pytest.approx(p_value, rel=0.05)
+    again = eh.compare("relevance", {"one": places["base"], "two": places["base"]}, **names,
+                       measures="mpd", data=frame)  # fmt: skip
+    assert (again.differences["p_value"] == 1).all()
+
+
+def test_scores_are_not_taken_for_the_places_of_compared_rankings():
+    named = {"sensitive_features": GOOD["sensitive_features"], "query": GOOD["query"]}
+    with pytest.raises(eh.InputError, match=r"'m'.* has the place 0.5; rankings are"):
+        eh.compare(GOOD["y_true"], {"m": [0.5, 1, 2, 1]}, **named)
+    with pytest.raises(eh.InputError, match="favorable= says nothing about a ranking"):
+        eh.compare(GOOD["y_true"], {"m": GOOD["y_pred"]}, **named, favorable=1)
+
+
+def test_equal_groups_of_two_rows_rarely_differ_in_the_share_of_the_top():
+    """A rate of two rows, both in the top, is no certain one."""
+    rng = np.random.default_rng(16)
+    query, top = np.repeat(np.arange(50), 10), {"top_k": 2, "measure": "mpd"}
+    wrong = 0
+    for _ in range(20):
+        named = {"sensitive_features": rng.integers(0, 250, 500), "query": query}
+        found = eh.interval("top_k_parity", None, y_score=rng.random(500), **named, **top)
+        wrong += found.low > 0
+    assert wrong <= 3
+
+
+def test_a_tally_of_lists_says_how_many_lists_are_needed():
+    frame = lists(17, queries=60, size=10, groups="ab")
+    named = {"sensitive_features": "group", "query": "query", "top_k": 3, "data": frame}
+    pilot = eh.tally("relevance", "place", **named)
+    for criterion in ("top_k_parity", "exposure_parity", "exposure_per_relevance"):
+        few, many = (eh.power(pilot, criterion=criterion, difference=d) for d in (0.05, 0.2))
+        assert few.power < many.power
+        assert many.clusters < few.clusters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import factorial
 from typing import Any
 
@@ -13,6 +13,7 @@ from evenhand._columns.encoding import check_order
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
+from evenhand._compare.lists import Lists
 from evenhand._compare.models import named_models
 from evenhand._compare.performance import (
     PAIRS,
@@ -25,8 +26,7 @@ from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
 from evenhand._data.doors import about_data
-from evenhand._data.groups import show
-from evenhand._data.roles import OF_RANKINGS
+from evenhand._data.groups import groups, show
 from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
@@ -40,7 +40,7 @@ MEASURES = ("mpd", "gini", "pq")
 FEW_ROWS = 30  # of a group that any model may treat very unevenly
 NAMED = 3  # groups in a note
 NOT_COMPARED = (  # roles of columns that models are not compared by
-    *OF_RANKINGS,
+    "exposure",
     "y_pred",
     "y_score",
     "score_of",
@@ -74,9 +74,9 @@ def compare(
     ----------
     {first}
     predictions : mapping, dataframe or names of columns
-        Predicted labels, or numbers, of every model for the same rows, by the model's name. With
-        `data`, a column may be named. A fitted estimator predicts from `data`: rows that it has not
-        seen.
+        Predicted labels, or numbers, of every model for the same rows, by the model's name; with
+        `query`, the places in their lists. With `data`, a column may be named. A fitted estimator
+        predicts from `data`: rows that it has not seen.
     {rest}
     criteria : str, Criterion or sequence of these, optional
         Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
@@ -136,12 +136,16 @@ def compare(
     y_true, people = given["y_true"], given["sensitive_features"]
     for name, values in columns.items():
         check_distinct(y_true=y_true, sensitive_features=people, **{name: values})
-    targets = read_targets(y_true, columns, data.task or named.task)
     check_order(**given, **columns)
     favorable = data.favorable
-    lines = evidence(
-        targets, people, given["sample_weight"], given["rows"], given["cluster"], favorable
-    )
+    lines: Evidence
+    if data.query is not None:
+        lines = _lists(data, columns, given)
+    else:
+        targets = read_targets(y_true, columns, data.task or named.task)
+        lines = evidence(
+            targets, people, given["sample_weight"], given["rows"], given["cluster"], favorable
+        )
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
@@ -192,6 +196,25 @@ def compare(
     )
 
 
+def _lists(data: Data, columns: Mapping[str, Any], given: Mapping[str, Any]) -> Lists:
+    """Rankings of the same rows, whose columns are read as an audit does."""
+    if check_task(data.task) not in (None, "ranking"):
+        raise InputError(f"query= is of rankings, and task={data.task!r}: drop one of them.")
+    for name in ("rows", "favorable"):
+        if getattr(data, name) is not None:
+            raise InputError(f"{name}= says nothing about a ranking (query=): drop it.")
+    return Lists(
+        given["y_true"],
+        columns,
+        groups(given["sensitive_features"]),
+        given["sample_weight"],
+        given["cluster"],
+        data.columns("query")["query"],
+        data.discount,
+        data.top_k,
+    )
+
+
 def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Question], list[str]]:
     """The questions that have a value, and a note on those by measures that nobody named."""
     kept, left = [], []
@@ -215,7 +238,7 @@ def _several(given: Any) -> Sequence[Any]:
 def _task(rows: Evidence, task: Task | None) -> Task:
     if isinstance(rows, Labels):
         return task_of_labels(rows.predicted[0].labels, check_task(task))
-    return "regression"
+    return "ranking" if isinstance(rows, Lists) else "regression"
 
 
 def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
+from evenhand._compare.lists import Lists
 from evenhand._data.counting import moment_columns, moments, share_classes, tally_columns
 from evenhand._data.counts import line_counts, tally_lines
 from evenhand._data.distributions import Distribution, ascending, steps
@@ -250,7 +251,7 @@ class Numbers:
         }
 
 
-Evidence = Labels | Numbers
+Evidence = Labels | Numbers | Lists
 
 
 def _influences(source: Tally, criterion: Criterion, favorable: Label) -> Floats:

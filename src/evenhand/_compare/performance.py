@@ -9,8 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._compare.evidence import Evidence, Labels
+from evenhand._compare.evidence import Evidence, Labels, Numbers
+from evenhand._compare.lists import Lists
 from evenhand._compare.tables import Row
+from evenhand._uncertainty.clusters import units_of
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm
 from evenhand.criteria import CRITERIA
@@ -34,7 +36,11 @@ class Metric(NamedTuple):
 ACCURACY = Metric("accuracy", "accuracy", more_is_better=True, is_rate=True)
 RMSE = Metric("rmse", "RMSE", more_is_better=False, is_rate=False)
 MAE = Metric("mae", "MAE", more_is_better=False, is_rate=False)
+PAIRWISE = Metric("pairwise_accuracy", "pairwise accuracy", more_is_better=True, is_rate=True)
+RECALL = Metric("discounted_recall", "discounted recall", more_is_better=True, is_rate=False)
 CRITERION_OF = {
+    PAIRWISE: CRITERIA["pairwise_parity"],
+    RECALL: CRITERIA["performance_parity"].with_statistic("discounted_recall"),
     ACCURACY: CRITERIA["accuracy_parity"],
     RMSE: CRITERIA["performance_parity"].with_statistic("rmse"),
     MAE: CRITERIA["performance_parity"].with_statistic("mae"),
@@ -45,6 +51,8 @@ def metrics_of(evidence: Evidence) -> tuple[Metric, ...]:
     """What can be said of these predictions, the first of which is drawn; nothing without truth."""
     if evidence.truth is None:
         return ()
+    if isinstance(evidence, Lists):
+        return (PAIRWISE, RECALL)
     return (ACCURACY,) if isinstance(evidence, Labels) else (RMSE, MAE)
 
 
@@ -74,7 +82,7 @@ def performance_pairs(
 
     Of labels without weights this is the exact test of McNemar (1947): only rows count on which
     one model is right and the other wrong. Otherwise it is the paired t-test of the losses, or of
-    their sums by cluster.
+    their sums by cluster; of rankings, of how far each query moves both.
     """
     pairs = list(combinations(range(len(models)), 2))
     values = {
@@ -82,9 +90,12 @@ def performance_pairs(
         for row in performance_rows(models, evidence, confidence)
     }
     for metric in metrics_of(evidence):
-        losses = [_losses(evidence, model, metric) for model in range(len(models))]
-        differences = (losses[a] - losses[b] for a, b in pairs)
-        p_values = [_p_value(each, metric, evidence) for each in differences]
+        if isinstance(evidence, Lists):
+            p_values = [_p_of_lists(a, b, metric, evidence) for a, b in pairs]
+        else:
+            losses = [_losses(evidence, model, metric) for model in range(len(models))]
+            differences = (losses[a] - losses[b] for a, b in pairs)
+            p_values = [_p_value(each, metric, evidence) for each in differences]
         for (a, b), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
             first, second = models[a], models[b]
             yield {
@@ -98,7 +109,22 @@ def performance_pairs(
             }
 
 
-def _losses(evidence: Evidence, model: int, metric: Metric) -> Floats:
+def _p_of_lists(first: int, second: int, metric: Metric, evidence: Lists) -> float:
+    """Of two statistics of all rows being the same, by the queries' influence on the difference."""
+    statistic = CRITERION_OF[metric].statistic
+    together, known = np.zeros(len(evidence.groups.labels), dtype=np.intp), []
+    both = [evidence.tallies[m].regrouped(together, EVERYONE) for m in (first, second)]
+    mean, other = (float(statistic.read(source).values[0, 0]) for source in both)
+    for axis in both[0].clusters:
+        moved = []
+        for source in both:
+            units, parts = units_of(source, axis)
+            moved.append(statistic.influence(parts, units.owner, source.whole)[0])
+        known.append(_student(mean - other, moved[0] - moved[1]))
+    return max(known)
+
+
+def _losses(evidence: Labels | Numbers, model: int, metric: Metric) -> Floats:
     """What each row costs, such that the mean loss orders models as the metric does."""
     if isinstance(evidence, Labels):
         assert evidence.truth is not None
@@ -109,7 +135,7 @@ def _losses(evidence: Evidence, model: int, metric: Metric) -> Floats:
     return np.asarray(error**2 if metric is RMSE else error)
 
 
-def _p_value(difference: Floats, metric: Metric, evidence: Evidence) -> float:
+def _p_value(difference: Floats, metric: Metric, evidence: Labels | Numbers) -> float:
     """Of the paired differences of loss having mean 0; of rows in clusters the largest one."""
     from scipy import stats
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenhand import measures
 from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
+from evenhand._compare.lists import Lists
 from evenhand._data.summaries import KINDS
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 
 OF_LABELS = ("statistical_parity", "equalized_odds", "accuracy_parity")
 OF_NUMBERS = ("strong_parity", "wasserstein_parity", "weak_parity", "performance_parity")
+OF_LISTS = ("exposure_parity", "top_k_parity", "exposure_per_relevance", "pairwise_parity")
 WITHOUT_TRUTH = ("statistical_parity", "strong_parity", "wasserstein_parity", "weak_parity")
 
 
@@ -69,7 +71,7 @@ def questions(
     for measure in chosen_measures:
         measures.resolve(measure)
     wanted = _usual(evidence) if criteria is None else criteria
-    if criteria is None and evidence.truth is None:
+    if criteria is None and evidence.truth is None and not isinstance(evidence, Lists):
         wanted = [name for name in wanted if name in WITHOUT_TRUTH]
     settings = {"transform": transform, "favorable": favorable}
     criteria = [_checked(name, evidence, g) for name in wanted]
@@ -88,6 +90,9 @@ def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:
 
 
 def _usual(evidence: Evidence) -> tuple[str, ...]:
+    if isinstance(evidence, Lists):
+        counted = evidence.tallies[0].sums
+        return tuple(one for one in OF_LISTS if named(one).statistic.sums <= counted.keys())
     return OF_LABELS if isinstance(evidence, Labels) else OF_NUMBERS
 
 
@@ -102,7 +107,9 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
             f"{criterion.name} cannot be asked of predicted {kind}: it needs {lacking}. "
             f"Of {kind} there are {list(_usual(evidence))}, among others."
         )
-    if evidence.truth is None and _reads_truth(criterion):
+    if isinstance(evidence, Lists):
+        criterion.check(evidence.tallies[0])
+    elif evidence.truth is None and _reads_truth(criterion):
         raise InputError(f"{criterion.name} compares with the truth: pass y_true, not None.")
     return criterion
 

@@ -229,7 +229,7 @@ def power(
     sizes : mapping of group to rows, sequence of rows, or Tally
         The rows of each group, of those that the rate is about: of a true positive rate, the
         positives. Proportions will do if only `factor` and `sizes` are looked at. Of a tally, the
-        rows and the rates of `criterion` are read.
+        rows and the rates or means of `criterion` are read.
     rates : mapping of group to rate, or sequence, optional
         The supposed rates: selection, true or false positive rates, precision, accuracy, …
     rate : float, optional
@@ -253,8 +253,8 @@ def power(
         Of intervals; the level of the test is 1 − confidence. An audit that asks m questions
         tests the first at 1 / m of its level: pass 1 − 0.05 / m to allow for that.
     criterion : str or Criterion, optional
-        Of a tally: which rate is meant; by default that of "statistical_parity". Refused where
-        sizes are numbers, which are of any rate.
+        Of a tally: which rate or mean is meant; by default the rate of "statistical_parity".
+        Refused where sizes are numbers, which are of any rate.
     favorable : label, optional
         Of a tally: the favorable label. Refused where sizes are numbers.
     cluster : int, mapping of group to int, or sequence, optional

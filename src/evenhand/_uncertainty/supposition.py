@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from evenhand._columns.encoding import floats
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
 from evenhand._uncertainty.clusters import LEAST_RATIO, independent, plain, shared_clusters
-from evenhand._uncertainty.curves import Floats
+from evenhand._uncertainty.curves import Estimates, Floats, curve_at
 from evenhand._uncertainty.design import Clustered, Means, Rates
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._words import did_you_mean
@@ -20,6 +20,13 @@ from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 
 Design = Rates | Means  # or Clustered, which are means of clusters
+
+
+class Seen(NamedTuple):
+    """What a tally shows of each group: its rate, or its mean and how much single rows vary."""
+
+    values: Floats
+    sd: Floats | None = None
 
 
 def check_share(name: str, value: float) -> None:
@@ -30,9 +37,9 @@ def check_share(name: str, value: float) -> None:
 
 def sizes_of(
     sizes: Any, criterion: str | Criterion | None, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Floats | None, Floats | None]:
-    """Groups, their rows, and where they were counted their rates and what clusters amount to."""
-    seen: Floats | None = None
+) -> tuple[tuple[Label, ...], Floats, Seen | None, Floats | None]:
+    """Groups, their rows, and where they were counted their values and what clusters amount to."""
+    seen: Seen | None = None
     effective: Floats | None = None
     groups: tuple[Label, ...]
     if isinstance(sizes, Tally):
@@ -66,9 +73,11 @@ def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | Non
 
 def _counted(
     counts: Tally, asked: Criterion, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Floats, Floats | None]:
-    """The rows and rates of groups that were observed; of clusters, what the rows amount to."""
+) -> tuple[tuple[Label, ...], Floats, Seen, Floats | None]:
+    """The rows and values of groups that were observed; of clusters, what the rows amount to."""
     estimates = estimates_of(counts, asked, favorable)
+    if asked.statistic.means and estimates.counts is None and not asked.statistic.conditions:
+        return _means_counted(counts, asked, estimates)
     if estimates.counts is None:
         raise InputError(
             f"{asked.name} does not compare rates; pass the groups' sizes with means= and sd=."
@@ -87,10 +96,29 @@ def _counted(
     groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
     rates, counted = hits[kept] / sizes[kept], plain(counts)
     if not (isinstance(counted, Tally) and counted.clusters):
-        return groups, sizes[kept], rates, None
+        return groups, sizes[kept], Seen(rates), None
     alone = estimates_of(independent(counted), asked, favorable).counts
     assert alone is not None
-    return groups, alone[1][-1][kept], rates, sizes[kept]
+    return groups, alone[1][-1][kept], Seen(rates), sizes[kept]
+
+
+def _means_counted(
+    counts: Tally, asked: Criterion, estimates: Estimates
+) -> tuple[tuple[Label, ...], Floats, Seen, Floats | None]:
+    """The same of means, and of functions and ratios of them, from the widths of their limits."""
+    single = estimates_of(independent(plain(counts)), asked)
+    rows = counts.whole.table("group", of="rows")
+    error, alone = (
+        (curve_at(each.curves, 1.0) - curve_at(each.curves, -1.0))[0] / 2
+        for each in (estimates, single)
+    )
+    kept = np.isfinite(estimates.values[0]) & (rows > 1) & (alone > 0) & (error > 0)
+    groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
+    seen = Seen(estimates.values[0][kept], (alone * np.sqrt(rows))[kept])
+    effective = (rows * (alone / np.where(kept, error, 1.0)) ** 2)[kept]
+    clustered = plain(counts)
+    together = isinstance(clustered, Tally) and bool(clustered.clusters)
+    return groups, rows[kept], seen, effective if together else None
 
 
 def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
@@ -108,7 +136,7 @@ def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
 def supposed(
     groups: tuple[Label, ...],
     rows: Floats,
-    seen: Floats | None,
+    seen: Seen | None,
     rates: Any,
     rate: float | None,
     means: Any,
@@ -116,6 +144,8 @@ def supposed(
 ) -> Design:
     """What is supposed to be true; the first guess of proportions has a row in every group."""
     rows = np.where((rows >= 1).all(), np.maximum(np.round(rows), 1.0), rows / rows.min())
+    if seen is not None and seen.sd is not None:
+        means, sd = (seen.values if means is None else means), (seen.sd if sd is None else sd)
     if sd is not None or means is not None:
         if rates is not None or rate is not None:
             raise InputError("Pass rates, or means with sd; not both.")
@@ -128,7 +158,7 @@ def supposed(
         return Means(rows, values, spread)
     if rates is not None and rate is not None:
         raise InputError("Pass rates, one for each group, or a common rate; not both.")
-    given = rates if rates is not None else rate if rate is not None else seen
+    given = rates if rates is not None else rate if rate is not None else seen and seen.values
     if given is None:
         raise InputError(
             "Pass rates= of every group, or a rate= that is common to them; "
