@@ -19,6 +19,7 @@ from evenhand.mitigation.projection import ProjectionClassifier
 from evenhand.mitigation.rate_constrained import LinearPostClassifier, RateConstrainedClassifier
 from evenhand.mitigation.reduction import ReductionClassifier
 from evenhand.mitigation.reject_option import RejectOptionClassifier
+from evenhand.mitigation.reranking import OffsetReranker
 from evenhand.mitigation.reweighting import ReweightingClassifier
 from evenhand.mitigation.transport import ParityConstrainedRegressor, TransportRegressor
 
@@ -38,6 +39,7 @@ __all__ = [
     "LabelFlippingClassifier",
     "LinearPostClassifier",
     "Method",
+    "OffsetReranker",
     "ParityConstrainedRegressor",
     "ParityReductionRegressor",
     "PenalizedClassifier",
