@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from scipy import stats
 from sklearn.metrics import dcg_score
 
 import evenhand as eh
+from evenhand.cli.compare import compare as command
 from evenhand.statistics import STATISTICS
 
 OF_LISTS = [name for name, one in STATISTICS.items() if one.needs == "lists"]
@@ -434,6 +436,25 @@ def test_rankings_are_compared_by_query_as_the_jackknife_has_it():
     again = eh.compare("relevance", {"one": places["base"], "two": places["base"]}, **names,
                        measures="mpd", data=frame)  # fmt: skip
     assert (again.differences["p_value"] == 1).all()
+
+
+def test_the_command_compares_rankings_as_the_function_does(tmp_path):
+    frame = lists(18, queries=40, groups="ab").assign(other=lambda rows: 9 - rows["place"])
+    frame.to_csv(tmp_path / "lists.csv", index=False)
+    options = "--target relevance --group group --query query --top-k 3 --discount 0.8 --quiet"
+    models = ["--prediction", "place", "--prediction", "other", "--json", str(tmp_path / "found")]
+    done = CliRunner().invoke(command, [str(tmp_path / "lists.csv"), *options.split(), *models])
+    assert done.exit_code == 0, done.output
+    found = eh.compare(
+        "relevance",
+        ["place", "other"],
+        sensitive_features="group",
+        query="query",
+        top_k=3,
+        discount=0.8,
+        data=frame,
+    )
+    assert json.loads((tmp_path / "found").read_text())["tables"] == found.document()["tables"]
 
 
 def test_scores_are_not_taken_for_the_places_of_compared_rankings():

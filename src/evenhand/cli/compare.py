@@ -29,7 +29,7 @@ from evenhand.cli import failures
 from evenhand.cli.columns import role_options
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.numbers import NumberRange
-from evenhand.cli.options import bins_of
+from evenhand.cli.options import bins_of, discount_given
 from evenhand.cli.summary import drawn
 from evenhand.cli.terminal import busy, complain, echoed
 
@@ -55,6 +55,9 @@ COLUMNS = (
     "rows",
     "sample_weight",
     "cluster",
+    "query",
+    "discount",
+    "top_k",
     "favorable",
     "task",
     "bins",
@@ -113,7 +116,7 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
     for name in models.values():
         check_roles(y_true=given["target"], y_pred=name, sensitive_features=given["group"])
     single = [given["target"], given["weight"], given["rows"]]
-    names = [*models.values(), *given["group"], *given["cluster"], *single]
+    names = [*models.values(), *given["group"], *given["cluster"], *given["query"], *single]
     columns = columns_of_files(given["files"], [name for name in names if name is not None])
     rows = None if given["rows"] is None else columns[given["rows"]]
     return compared(
@@ -128,6 +131,9 @@ def comparison_of(given: dict[str, Any]) -> Comparison:
         rows=rows,
         sample_weight=None if given["weight"] is None else columns[given["weight"]],
         cluster={name: columns[name] for name in given["cluster"]} or None,
+        query={name: columns[name] for name in given["query"]} or None,
+        discount=discount_given(given["discount"]),
+        top_k=given["top_k"],
         criteria=list(given["criterion"]) or None,
         measures=list(given["measure"]) or MEASURES,
         task=given["task"],
