@@ -496,3 +496,23 @@ def test_the_page_prints_on_at_most_three_sheets(table, tmp_path, name):
     found.to_html(path, standard=name, stated=STATED.get(name))
     run(tmp_path, f"--print-to-pdf={sheets}", path.as_uri())
     assert 1 <= len(re.findall(rb"/Type\s*/Page[^s]", sheets.read_bytes())) <= 3
+
+
+def test_a_page_says_what_the_unknown_could_make_of_the_lowest_ratio():
+    """Every way to put the eight of unknown sex, of whom four were selected, into two groups."""
+    sex = ["F"] * 30 + ["M"] * 30 + ["Unknown"] * 8
+    race = ["b", "w"] * 30 + ["b", "w", "Unknown", "b", "w", "Unknown", "b", "b"]
+    hired = [1] * 10 + [0] * 20 + [1] * 20 + [0] * 10 + [1] * 4 + [0] * 4
+    rates = [((10 + a) / (30 + a + b), (24 - a) / (38 - a - b)) for a in range(5) for b in range(5)]
+    ratios = [min(pair) / max(pair) for pair in rates]
+    audit = eh.audit(None, hired, sensitive_features={"sex": sex, "race": race}, favorable=1)
+    by_sex, by_race, both = audit.document(standard="nyc-ll144")["shows"]
+    said = "If the 8 people of unknown group were in these groups, the lowest ratio could be"
+    low, high = by_sex.partition(f"{said} anything from ")[2].rstrip(".").split(" to ")
+    assert float(low) == pytest.approx(min(ratios), abs=1e-3)
+    assert float(high) == pytest.approx(max(ratios), abs=1e-3)
+    assert "If the 2 people" in by_race
+    assert said in both
+    found = audit.document(standard="ugesp", stated={"columns": ["sex"]})["shows"][0]
+    assert f"{said} anything from {low} to {high}." in found
+    assert said not in audit.document(standard="nyc-ll144", stated={"unknown": ["x"]})["shows"][0]

@@ -272,7 +272,10 @@ def request_of(given: dict[str, Any]) -> Request:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     standard = STANDARDS.get(given["standard"])
     if standard is not None and (probabilities or given["missing"] == "unknown"):
-        raise click.UsageError("The page of a --standard needs groups that are known.")
+        raise click.UsageError(
+            "The page of a --standard needs groups that are known; pass --missing group, and "
+            "those of New York's law and of adverse impact say what the others could change."
+        )
     stated = dict(map(statement, given["state"])) or None
     if standard is None and (given["csv"] or stated):
         raise click.UsageError("--csv and --state need a --standard: name it.")

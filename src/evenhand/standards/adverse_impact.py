@@ -33,6 +33,7 @@ from evenhand.standards.tables import (
     beside_limit,
     four_fifths_sentence,
     head_of,
+    if_known,
     in_words,
     interval_note,
     known_part,
@@ -76,6 +77,9 @@ def adverse_impact(standard: Standard, subject: Subject, stated: Mapping[str, An
             facts.append((f"Steps by {in_words(column)}", " → ".join(map(str, stated["steps"]))))
         more, sentences = _tables(standard, sample, subject.confidence, stated)
         tables += more
+        is_whole = not stated["steps"] and _may_be_highest(sample.rows, stated["least_share"]).all()
+        if is_whole:  # else the ratios are not those of all groups
+            sentences[0] += if_known(subject.sample(column), stated["unknown"])
         if stated["steps"]:
             tables.append(_by_step(standard, whole, stated["steps"]))
         shows += sentences

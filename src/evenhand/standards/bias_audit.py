@@ -22,6 +22,7 @@ from evenhand.standards.tables import (
     beside_limit,
     four_fifths_sentence,
     head_of,
+    if_known,
     in_words,
     interval_note,
     known_part,
@@ -54,6 +55,9 @@ def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) 
         for outcome in outcomes:
             sample = replace(known, hits=outcome.hits(known))
             table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
+            if not stated["leave_out"]:  # else the ratios are not those of all groups
+                whole = replace(samples[view], hits=outcome.hits(samples[view]))
+                sentence += if_known(whole, stated["unknown"])
             tables.append(table)
             shows.append(sentence)
     facts = [

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand._columns import Bin, Label
 from evenhand._data.groups import show
+from evenhand._unknown.bounds import bounds
 from evenhand._words import listing, number, plural
 from evenhand.standards.profiles import UNKNOWN
 from evenhand.standards.rates import Ratios
@@ -141,6 +142,51 @@ def unknown_fact(column: str, hidden: int, known: Sample, called: Sequence[str])
     """How many people are of no known group, and how that was recorded."""
     text = f"{hidden:,} of {hidden + int(known.rows.sum()):,}"
     return f"Unknown {in_words(column)}", text + recorded(called)
+
+
+def if_known(sample: Sample, unknown: Iterable[Any] | None) -> str:
+    """What the lowest ratio could be, whichever groups the people of unknown group are in.
+
+    `sample` has the unknown too, with how many of them were selected; a part of a group that is
+    known stays. Empty where nobody is unknown.
+    """
+    words = {_spelt(label) for label in (UNKNOWN if unknown is None else unknown)}
+    hidden = np.array([_is_unknown(label, words) for label in sample.groups], dtype=bool)
+    people = int(sample.rows[hidden].sum())
+    known = [label for label, left in zip(sample.groups, hidden, strict=True) if not left]
+    if sample.hits is None or not people or len(known) < 2:
+        return ""
+    labels = [_part_known(label, words, known) for label in sample.groups]
+    names = range(len(labels[0]))
+    counts = np.concatenate([sample.hits, sample.rows - sample.hits])
+    there = np.flatnonzero(counts)
+    columns = {str(at): [(labels * 2)[row][at] for row in there] for at in names}
+    answer = bounds(
+        "selection_rate_ratio",
+        None,
+        np.repeat([1, 0], len(labels))[there],
+        sensitive_features=columns,
+        sample_weight=counts[there],
+        measure="ratio",
+        favorable=1,
+    ).answers["bounds"]
+    who = "person" if people == 1 else f"{people:,} people"
+    ends = f"{number(answer.least, toward=-1)} to {number(answer.greatest, toward=1)}"
+    return (
+        f" If the {who} of unknown group were in these groups, the lowest ratio could be anything "
+        f"from {ends}."
+    )
+
+
+def _part_known(label: Any, words: set[str], known: Sequence[Any]) -> tuple[Label, ...]:
+    """The parts of a group, None if unknown; all are, where no known group is like the rest."""
+    if not isinstance(label, tuple) or isinstance(label, Bin):
+        label, known = (label,), [(other,) for other in known]
+    parts = tuple(None if _spelt(part) in words else part for part in label)
+    fits = any(
+        all(part in (None, own) for part, own in zip(parts, other, strict=True)) for other in known
+    )
+    return parts if fits else (None,) * len(parts)
 
 
 def recorded(called: Sequence[str]) -> str:
