@@ -2,12 +2,15 @@
 
     python benchmarks/leaderboard/summary.py leaderboard --to docs/leaderboard
 
-Refuses a folder in which runs of the design are missing: a part of a run is no leaderboard.
+Below the table it counts where our own method for classes leads, by each measure, and names where
+it does not. Refuses a folder in which runs of the design are missing: a part of a run is no
+leaderboard.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 from evenhand.benchmark import Results, leaderboard, read_design, results, status
@@ -16,6 +19,9 @@ from evenhand.benchmark.figures import draw, ranking_figure
 from evenhand.mitigation import METHODS
 
 DESIGN = Path(__file__).parent / "full.toml"
+LEADING = "Frontier"
+MEASURES = {"mpd": "MPD", "gini": "Gini", "pq": "PQ"}
+CLASSES = ("binary", "multi-class")
 OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
 HEAD = ("Track", "Criterion", "Problems", "First", "Not told from it", "evenhand’s own")
 
@@ -39,6 +45,37 @@ def row(board: Board) -> tuple[str, ...]:
         ", ".join(alike) or "–",
         "; ".join(own) or "–",
     )
+
+
+def place(board: Board) -> str:
+    """Where our method is in a table: "first", "not told from the first", "behind" or nowhere."""
+    ranked = [one.method for one in board.ranking.entrants]
+    if LEADING not in ranked or not board.track.startswith(CLASSES):
+        return ""
+    if ranked[0] == LEADING:
+        return "first"
+    pairs = {(pair.better, pair.worse): pair.told_apart for pair in board.ranking.pairs}
+    return "behind" if pairs[ranked[0], LEADING] else "not told from the first"
+
+
+def standing(by_measure: Mapping[str, tuple[Board, ...]]) -> str:
+    """In how many tables of classes our method leads, by each measure, and where it does not."""
+    lines = []
+    for measure, boards in by_measure.items():
+        places = [(board, place(board)) for board in boards if place(board)]
+        first = sum(where == "first" for _, where in places)
+        near = sum(where == "not told from the first" for _, where in places)
+        behind = "; ".join(
+            f"{board.track}, {board.criterion} (behind {board.ranking.entrants[0].method})"
+            for board, where in places
+            if where == "behind"
+        )
+        lines.append(
+            f"- By {MEASURES[measure]} it is first in {first} and not told from the first in "
+            f"{near} of {len(places)} tables of classes that rank it."
+            + (f" Behind: {behind}." if behind else "")
+        )
+    return "\n".join([f"Where {LEADING} stands:", "", *lines, ""])
 
 
 def table(boards: tuple[Board, ...], found: Results, missing: int, planned: int) -> str:
@@ -70,12 +107,13 @@ def main() -> None:
     state = status(read_design(asked.design), asked.folder)
     if state.missing and not asked.partial:
         parser.error(f"{state.missing:,} of {state.runs:,} runs are missing; --partial says so.")
-    boards = leaderboard(asked.folder)
+    by_measure = {measure: leaderboard(asked.folder, measure=measure) for measure in MEASURES}
+    boards = by_measure["mpd"]
     found = results(
         asked.folder, lots="expected", questions={"classification": (), "regression": ()}
     )
     asked.to.mkdir(parents=True, exist_ok=True)
-    text = table(boards, found, state.missing, state.runs)
+    text = "\n".join([table(boards, found, state.missing, state.runs), standing(by_measure)])
     (asked.to / "summary.md").write_text(text, encoding="utf-8")
     if boards:
         first = boards[0].ranking

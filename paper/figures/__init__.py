@@ -26,6 +26,7 @@ from paper.figures.tradeoffs import (
     communities,
     headline,
     ours,
+    ours_regression,
     published,
     ratios,
     regression,
@@ -67,7 +68,7 @@ FIGURES: dict[str, Callable[[Results], Drawing]] = {
     "distributions": distributions,
     "probabilities": probabilities,
     "tradeoffs-ours": partial(ours, problems=ALL),
-    "tradeoffs-ours-regression": partial(regression, problems=REGRESSIONS, methods=REGRESSORS),
+    "tradeoffs-ours-regression": partial(ours_regression, problems=REGRESSIONS, methods=REGRESSORS),
     "published-settings": published,
     "law-school-column": with_prediction,
 }

@@ -146,6 +146,12 @@ def regression(
     return _drawing(results, rows, base, "RMSE", LOWER)
 
 
+def ours_regression(results: Results, problems: Sequence[str], methods: Collection[str]) -> Drawing:
+    """All variants of our regression methods, beside two of the paper's."""
+    made = regression(results, problems, methods=methods)
+    return replace(made, title="LinearPost_R, WassBC and our regression methods")
+
+
 def communities(results: Results, base: str = "linear") -> Drawing:
     """The paper's regression comparison: SP and EO on Communities & Crime."""
     asked = ("strong_parity.mpd", "performance_parity.mpd g=mse")

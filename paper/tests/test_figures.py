@@ -1,11 +1,14 @@
 """Figures show what the table says, and say what is missing."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from lanes import one_in
 from paper.figures import FIGURES, IN_PAPER
+from paper.report import STORED
 from paper.tests import invented
 from paper.tests.invented import drawing_of
 from paper.theme import THEME
@@ -80,6 +83,12 @@ def test_a_regression_is_drawn_from_its_own_base_model(results, drawn):
         expected = mean_of(table, "rmse", **wanted)["mean"].iloc[0]
         seen = rows[(rows["problem"] == "law_school") & (rows["method"] == "Base")]["y"]
         np.testing.assert_allclose(seen, expected)
+
+
+def test_no_two_figures_of_the_stored_report_have_one_title():
+    page = (STORED.parent / "report.html").read_text("utf-8")
+    titles = re.findall(r"<h3>\d+\. (.*?)</h3>", page)
+    assert len(set(titles)) == len(titles) == len(FIGURES)
 
 
 @pytest.mark.parametrize("name", one_in(2, FIGURES))

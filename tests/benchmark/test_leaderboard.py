@@ -8,6 +8,7 @@ import sys
 import tarfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -467,3 +468,26 @@ def test_the_summary_has_a_line_for_every_board_and_says_who_leads(filled, tmp_p
     for line, board in zip(lines, boards, strict=True):
         assert line.split(" | ")[3].startswith(f"{board.ranking.entrants[0].method} (")
     assert (tmp_path / "docs" / "summary.svg").exists()
+    assert "By PQ it is first in 0 and not told from the first in 0 of 0 tables" in text
+
+
+@pytest.mark.parametrize(
+    ("order", "apart", "told"),
+    [
+        ("FL", False, "first in 1 and not told from the first in 0 of 1 tables"),
+        ("LF", False, "first in 0 and not told from the first in 1 of 1 tables"),
+        (
+            "LF",
+            True,
+            "0 of 1 tables of classes that rank it. Behind: binary, SP (behind LinearPost)",
+        ),
+        ("L", False, "0 of 0 tables"),
+    ],
+)
+def test_the_summary_counts_where_our_method_leads(order, apart, told):
+    names = [{"F": "Frontier", "L": "LinearPost"}[one] for one in order]
+    entrants = [SimpleNamespace(method=name) for name in names]
+    pairs = [SimpleNamespace(better=names[0], worse=names[-1], told_apart=apart)]
+    ranking = SimpleNamespace(entrants=entrants, pairs=pairs)
+    board = SimpleNamespace(track="binary", criterion="SP", ranking=ranking)
+    assert told in runpy.run_path(str(SUMMARY))["standing"]({"pq": (board,)})
