@@ -84,6 +84,27 @@ def test_only_runs_that_are_named_as_older_are_left_out():
     assert after < before
 
 
+def test_only_what_moves_alike_by_other_routines_is_judged():
+    tool = runpy.run_path(str(STALE))
+    run = {"method": "A", "problem": "one", "question": "accuracy", "stored": 0.7, "now": 0.8}
+    none = {**run, "now": float("nan")}
+    assert tool["repeatable"](run, [{**run, "now": 0.80001}])
+    assert tool["repeatable"](none, [dict(none)])
+    assert not tool["repeatable"](run, [{**run, "now": 0.75}, none])
+    assert not tool["repeatable"](run, [{**run, "problem": "two"}])
+
+
+def test_runs_that_moved_are_found_in_the_design_again():
+    people = (Problem("one", "simulated", rows=400), Problem("two", "simulated", rows=500))
+    planned = design(Treatment(), treatment("LinearPost", "equalized_odds"), problems=people)
+    asked = {"problem": "two", "base": "logistic", "method": "LinearPost"}
+    part = runpy.run_path(str(STALE))["only"](planned, [{**asked, "constraint": "equalized_odds"}])
+    assert {(one.problem.name, one.treatment.name) for one in part.runs().values()} == {
+        ("two", "LinearPost")
+    }
+    assert not runpy.run_path(str(STALE))["only"](planned, [{**asked, "constraint": ""}]).studies
+
+
 def test_scores_are_judged_only_by_the_versions_that_they_were_made_with():
     told = runpy.run_path(str(STALE))["other_versions"]
     stored = ["python 3.11.7, numpy 2.4.6, scipy 1.17.1", "numpy 2.5.0, scipy 1.17.1", ""]
