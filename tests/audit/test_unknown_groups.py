@@ -189,9 +189,7 @@ def test_an_audit_with_gaps_says_what_they_could_change():
     plain = eh.audit(y, predicted, sensitive_features=known, missing="group")
     bounds = eh.bounds("statistical_parity", y, predicted, sensitive_features=known, favorable=1)
     assert bounds.summary.split(" is ")[1].split(".")[0] in plain.notes[-1]
-    assert plain.notes[-1].startswith(
-        "If the 200 people without a recorded group were in the other"
-    )
+    assert plain.notes[-1].startswith("If the 200 people without a recorded group were in other")
     unknown = eh.audit(y, predicted, sensitive_features=known, missing="unknown")
     assert not any("group of their own" in note for note in unknown.notes)
     assert unknown.summary.startswith("200 people of 3,000 have no recorded group; whatever it is")

@@ -191,7 +191,7 @@ class Bounds(Result):
         ends = self._range(self.answers[WITHOUT])
         criterion = self.criterion.replace("_", " ")
         return (
-            f"If {people} without a recorded group were in the other groups, {what} ({criterion}) "
+            f"If {people} without a recorded group were in other groups, {what} ({criterion}) "
             f"could be anything from {ends}"
         )
 

@@ -214,5 +214,5 @@ def _named(
             *(one[1] for one in rates),
         )
     names = tuple(f"true {show(label)}" for label in labels)
-    words = tuple(f"decisions on true class {show(label)}" for label in labels)
+    words = tuple(f"decisions where the truth is {show(label)}" for label in labels)
     return ("base", *names), ("the shares of true labels", *words)

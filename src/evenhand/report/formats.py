@@ -76,7 +76,7 @@ def cell_name(label: str | None, formula: str) -> str:
     match = VARIABLES.match(formula)
     variables = match[1].split(", ") if match else []
     if len(variables) != len(parts):
-        return label
+        return " × ".join(map(_short, parts))
     return ", ".join(
         f"{variable} = {_short(part)}" for variable, part in zip(variables, parts, strict=True)
     )
