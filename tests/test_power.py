@@ -190,15 +190,15 @@ def test_a_tally_brings_its_rows_and_rates():
         (
             ([9, 9],),
             {"rate": 0.3, "criterion": "equal_opportunity"},
-            "criterion='equal_opport.* no tally",
+            "criterion='equal_opport.* not a tally",
         ),
         (
             ([9, 9],),
             {"rate": 0.3, "criterion": eh.CRITERIA["predictive_equality"]},
             "'predictive_equal",
         ),
-        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": "yes"}, "favorable='yes' .* no tally"),
-        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": 0}, "favorable=0 .* no tally"),
+        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": "yes"}, "favorable='yes' .* not a tally"),
+        (({"a": 9, "b": 9},), {"rate": 0.3, "favorable": 0}, "favorable=0 .* not a tally"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, options, said):
