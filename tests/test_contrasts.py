@@ -100,7 +100,7 @@ def test_groups_without_rows_have_no_contrast() -> None:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"to": "z"}, "no group"),
+        ({"to": "z"}, "not a group"),
         ({"by": "odds"}, "'difference' or 'ratio'"),
         ({"confidence": 2.0}, "between 0 and 1"),
     ],
