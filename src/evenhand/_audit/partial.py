@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from evenhand._audit.api import HEADLINES, audit, today
@@ -46,6 +47,19 @@ class Limited(NamedTuple):
     obstacle: Obstacle | None
 
 
+# What an audit of known groups has beside.
+OF_KNOWN_GROUPS = {
+    "alternatives",
+    "by_group",
+    "by_group_frame",
+    "explain",
+    "explore",
+    "measured",
+    "model",
+}
+OF_KNOWN_GROUPS |= {"to_csv", "to_model_card", "too_few"}
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PartialAudit(Result):
     """Bounds of every criterion where groups are probable, partly known or missing.
@@ -85,6 +99,14 @@ class PartialAudit(Result):
     date: str
     judgements: tuple[Judgement, ...]
     frame_kind: str | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OF_KNOWN_GROUPS:
+            raise AttributeError(
+                f"An audit of groups that are not known for everyone has no {name}. "
+                "`summary`, `findings` and `to_frame` say what can be said of them."
+            )
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
     @property
     def kind(self) -> str | None:
@@ -141,6 +163,29 @@ class PartialAudit(Result):
             heads["more"] = "Also inconclusive:"
         rest = [f"{heads[each]} {listing(names)}." for each, names in said.items() if names]
         return " ".join([order[0].summary, *rest])
+
+    def to_html(self, path: str | Path | None = None, *, standard: str | None = None) -> str:
+        """A page that opens offline, with charts; needs the extra "report".
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it.
+        standard : str, optional
+            The page of a standard needs groups that are known, and is refused.
+
+        Returns
+        -------
+        str
+            HTML.
+
+        """
+        if standard is not None:
+            raise InputError(
+                f'The page of {standard!r} needs groups that are known; pass missing="group", and '
+                "those of New York's law and of adverse impact say what the others could change."
+            )
+        return super().to_html(path)
 
     def finding(self, criterion: str, measure: str | None = None) -> Bounds:
         """What was found of a criterion, by its first measure if none is named.

@@ -111,6 +111,7 @@ class FrontierClassifier(RuleClassifier):
 
     def _populations(self, rows: Rows) -> Populations:
         self._fit_base(rows)
+        self.proxy_ = self._worst = None
         bound, favorable = self._bound(), self._about()
         scored = crossfit.Rows(
             self._unseen_scores(rows),
