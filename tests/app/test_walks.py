@@ -157,8 +157,8 @@ def test_a_file_becomes_a_report_whose_numbers_are_the_commands(
     assert theirs["findings"] == numbers["findings"]
     assert (tmp_path / "report.html").read_text() == html
     downloaded(chrome, "choices.toml", "loans")
-    chrome.ask("location.search = ''")
-    chrome.until("document.querySelector('#missing')")
+    chrome.ask("document.body.dataset.left = true; location.search = ''")
+    chrome.until("!document.body.dataset.left && document.readyState == 'complete'")
     chrome.choose_file("#saved input", tmp_path / "downloads" / "loans-choices.toml")
     chrome.until("document.querySelector('#tests .lede')")
     assert chrome.ask("document.querySelector('#command').innerText") == command
