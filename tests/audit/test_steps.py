@@ -55,7 +55,7 @@ def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
             given["y_true"], given["y_pred"], sensitive_features=groups, depth=2, **options
         )
         step = next(one for one in found.document()["next"] if "too small" in one["found"])
-        assert step["remedy"].startswith(f"“{column}” takes 60 different numbers")
+        assert step["remedy"].startswith(f"“{column}” has 60 different numbers")
         ranges = eval(step["call"], {"eh": eh, **given, "groups": groups})
         assert len(ranges.evidence.groups) == (4 if column == "group" else 8)
 

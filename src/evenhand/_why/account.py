@@ -196,7 +196,7 @@ class Account(Result):
 
     @property
     def _outcomes(self) -> str:
-        ordered = sorted(self.parts, key=lambda one: -abs(one.value))
+        ordered = sorted(self.parts, key=lambda one: -round(abs(one.value), 12))
         first, *others = ordered
         rest: list[Part] = []
         if len(others) > MOST_NAMED:
