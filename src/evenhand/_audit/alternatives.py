@@ -72,7 +72,7 @@ def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternative
     if missing:
         return Alternatives(None, (missing,))
     try:
-        traced, exact = _traced(evidence, *question)
+        traced, exact = evidence.once(("frontier", *question), lambda: _traced(evidence, *question))
     except MissingExtraError as lacking:
         return Alternatives(None, (f"The frontier is not traced. {lacking}",))
     more = () if exact else (COUNTED,)

@@ -15,14 +15,13 @@ from evenhand._audit.questions import greatest_reading
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
-from evenhand._data.summaries import Source
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import independent
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity
-from evenhand._uncertainty.interval import ConfidenceInterval, interval_of, reading_of
+from evenhand._uncertainty.interval import ConfidenceInterval, interval_of
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
 from evenhand.criteria.questions import Question
@@ -113,25 +112,50 @@ def _batches(questions: Sequence[Question]) -> list[list[int]]:
     )
 
 
+def tested(evidence: Evidence, asked: Criterion) -> tuple[Estimates, float]:
+    """What is known of a criterion's statistic in every group, and the p-value of all being alike.
+
+    Criteria that compare the same statistic have it in common.
+    """
+    source = evidence.sources[asked.statistic.needs]
+
+    def test() -> tuple[Estimates, float]:
+        favorable = options_of(evidence, asked).get("favorable")
+        estimates = estimates_of(source, asked, favorable)
+        return estimates, homogeneity(source, asked, estimates)
+
+    return evidence.once(("test", asked.statistic, asked.one_class), test)
+
+
+def read(
+    evidence: Evidence, asked: Criterion, measure: MeasureLike, transform: str | None = None
+) -> Reading:
+    """The exact value of a criterion by a measure."""
+    options = options_of(evidence, asked)
+    options |= {} if transform is None else {"transform": transform}
+    source = evidence.sources[asked.statistic.needs]
+    key = "reading", asked, measure, options.get("transform")
+    return evidence.once(key, lambda: asked.read(source, measure=measure, **options))
+
+
 def _assess(
-    source: Source,
+    evidence: Evidence,
     criterion: Criterion,
     measures: Sequence[MeasureLike],
-    tested: tuple[Estimates, float],
-    *,
-    favorable: Label = None,
-    transform: str | None = None,
-    confidence: float = 0.95,
+    confidence: float,
+    transform: str | None,
 ) -> Assessment:
-    """Ask a criterion of a source by all its measures, given what is known of the statistic."""
-    estimates, p_value = tested
-    readings, intervals = [], []
-    for measure in measures:
-        settings = criterion.settings(measure, transform=transform)
-        readings.append(reading_of(source, criterion, settings, favorable))
-        intervals.append(
-            interval_of(estimates, settings, readings[-1], source, confidence, p_value)
-        )
+    """Ask a criterion by all its measures."""
+    source = evidence.sources[criterion.statistic.needs]
+    estimates, p_value = tested(evidence, criterion)
+
+    def asked(measure: MeasureLike, how: str | None) -> tuple[Reading, ConfidenceInterval]:
+        reading = read(evidence, criterion, measure, how)
+        known = estimates, reading.settings, reading, source
+        key = "interval", criterion, measure, how, confidence
+        return reading, evidence.once(key, lambda: interval_of(*known, confidence, p_value))
+
+    readings, intervals = zip(*(asked(measure, transform) for measure in measures), strict=True)
     gap = next(
         (
             known
@@ -141,23 +165,21 @@ def _assess(
         None,
     )
     if gap is None:
-        settings = criterion.settings(DEFAULT_MEASURE, transform="raw")
-        reading = reading_of(source, criterion, settings, favorable)
-        gap = interval_of(estimates, settings, reading, source, confidence, p_value)
-    return Assessment(p_value, gap, readings, intervals, estimates)
+        gap = asked(DEFAULT_MEASURE, "raw")[1]
+    return Assessment(p_value, gap, [*readings], [*intervals], estimates)
 
 
-def options_of(evidence: Evidence, question: Question) -> dict[str, Any]:
+def options_of(evidence: Evidence, asked: Criterion) -> dict[str, Any]:
     """The favorable class where it was stated or is asked about, and exp where means are negative.
 
     So a criterion has the value that `evaluate` gives it: of a class that was named alone, else of
     the worst one.
     """
     options: dict[str, Any] = {}
-    favorable = evidence.favorable_in(one_class=question.criterion.one_class)
+    favorable = evidence.favorable_in(one_class=asked.one_class)
     if favorable is not None:
         options["favorable"] = favorable
-    statistic = question.criterion.statistic
+    statistic = asked.statistic
     if statistic.bounds[0] < 0:
         values = statistic.read(evidence.sources[statistic.needs]).values
         options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
@@ -216,23 +238,18 @@ def _answers(
     evidence: Evidence, questions: Sequence[Question], precision: Precision
 ) -> list[tuple[Finding, GroupValues]]:
     """What is found of criteria that compare the same statistic."""
-    first = questions[0].criterion
-    source = evidence.sources[first.statistic.needs]
-    estimates = estimates_of(source, first, options_of(evidence, questions[0]).get("favorable"))
-    tested = estimates, homogeneity(source, first, estimates)
     answers = []
     for question in questions:
-        options, confidence = options_of(evidence, question), precision.confidence
-        criterion, measures = question.criterion, question.measures
+        criterion = question.criterion
+        asked = criterion, question.measures, precision.confidence
         try:
-            known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
+            known = _assess(evidence, *asked, None)
         except InputError:  # an interval of means near 0 ends below it, where Gini and PQ do not go
-            if criterion.statistic.bounds[0] >= 0 or "transform" in options:
+            if criterion.statistic.bounds[0] >= 0 or "transform" in options_of(evidence, criterion):
                 raise
-            options["transform"] = "exp"
-            known = _assess(source, criterion, measures, tested, confidence=confidence, **options)
+            known = _assess(evidence, *asked, "exp")
         finding = _finding(question, known, evidence.favorable, precision)
-        answers.append((finding, _group_values(evidence, question, known, options, confidence)))
+        answers.append((finding, _group_values(evidence, question, known, precision.confidence)))
     return answers
 
 
@@ -385,7 +402,6 @@ def _group_values(
     evidence: Evidence,
     question: Question,
     known: Assessment,
-    options: dict[str, Any],
     confidence: float,
 ) -> GroupValues:
     reading = known.readings[0]
@@ -395,9 +411,9 @@ def _group_values(
     if not question.criterion.kind.is_swept:
         low, high = known.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
-        everyone = np.zeros(len(reading.groups), dtype=np.intp)
-        pooled = independent(source).regrouped(everyone, ("everyone",))
-        overall = question.criterion.table(pooled, options.get("favorable")).values[:, 0]
+        overall = evidence.once(
+            ("overall", question.criterion), lambda: _overall(evidence, question)
+        )
     return GroupValues(
         criterion=question.name,
         formula=question.criterion.formula,
@@ -416,6 +432,14 @@ def _group_values(
         columns=len(evidence.columns),
         estimates=None if question.criterion.kind.is_swept else known.estimates,
     )
+
+
+def _overall(evidence: Evidence, question: Question) -> Floats:
+    """The values of all groups together."""
+    source = independent(evidence.sources[question.needs])
+    everyone = source.regrouped(np.zeros(len(evidence.groups), dtype=np.intp), ("everyone",))
+    favorable = options_of(evidence, question.criterion).get("favorable")
+    return question.criterion.table(everyone, favorable).values[:, 0]
 
 
 def _obstacle(

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._audit.examination import options_of
+from evenhand._audit.examination import read, tested
 from evenhand._data.evidence import Evidence
-from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.homogeneity import Conclusion, holm, homogeneity, verdict
+from evenhand._uncertainty.homogeneity import Conclusion, holm, verdict
 from evenhand.criteria.questions import Question
 
 
@@ -97,11 +96,9 @@ def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
 
 
 def _finding(evidence: Evidence, question: Question, level: float) -> ViewFinding:
-    needs = question.criterion.statistic.needs
-    source, options = evidence.sources[needs], options_of(evidence, question)
-    values = {
-        name: question.criterion(source, measure=name, **options) for name in question.measures
-    }
-    estimates = estimates_of(source, question.criterion, options.get("favorable"))
-    p_value = homogeneity(source, question.criterion, estimates)
-    return ViewFinding(question.name, values, p_value, level, evidence.sameness(needs))
+    readings = {name: read(evidence, question.criterion, name) for name in question.measures}
+    values = {name: float(reading.value) for name, reading in readings.items()}
+    sameness = evidence.sameness(question.needs)
+    return ViewFinding(
+        question.name, values, tested(evidence, question.criterion)[1], level, sameness
+    )

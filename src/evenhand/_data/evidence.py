@@ -7,11 +7,11 @@ were. Groups cannot be one alone, amounts, or rows that are each their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import capitalized, listing, plural
+
+T = TypeVar("T")
 
 MOST_THRESHOLDS = 200
 MOST_NAMED = 3  # labels in a note
@@ -143,17 +145,63 @@ class Evidence:
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
-        moved = {need: source.regrouped(target, labels) for need, source in self.sources.items()}
         curve = self.thresholds
         curve = None if curve is None else curve.regrouped(target, labels)
-        return replace(self, sources=moved, thresholds=curve)
+        return replace(self, sources=Moved(self.sources, target, labels), thresholds=curve)
 
     def by_columns(self, chosen: tuple[int, ...]) -> Evidence:
         """The evidence of some of the columns: groups alike in those become one."""
+        return self.once(("by columns", chosen), lambda: self._by_columns(chosen))
+
+    def _by_columns(self, chosen: tuple[int, ...]) -> Evidence:
         parts = [_parts(label, chosen, len(self.columns)) for label in self.groups]
         labels = union(parts)
         moved = self.regrouped(positions(parts, labels), labels)
         return replace(moved, columns=tuple(self.columns[i] for i in chosen))
+
+    @cached_property
+    def _worked_out(self) -> dict[Any, Any]:
+        return {}
+
+    def once(self, key: Any, work_out: Callable[[], T]) -> T:
+        """What follows from this evidence alone, worked out when it is first asked for.
+
+        An audit with another margin, confidence or depth asks again what the one before it knew.
+        """
+        if key not in self._worked_out:
+            self._worked_out[key] = work_out()
+        found: T = self._worked_out[key]
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = dict(self.__dict__)
+        kept.pop("_worked_out", None)
+        return kept
+
+
+@dataclass(frozen=True, eq=False)
+class Moved(Mapping[str, Source]):
+    """Sources in other groups; each is moved when it is first asked for, for rows can be many."""
+
+    sources: Mapping[str, Source]
+    target: NDArray[np.intp]
+    labels: tuple[Label, ...]
+
+    @cached_property
+    def _known(self) -> dict[int, Source]:
+        return {}
+
+    def __getitem__(self, need: str) -> Source:
+        source = self.sources[need]
+        if id(source) not in self._known:  # labels are predictions, too
+            self._known[id(source)] = source.regrouped(self.target, self.labels)
+        return self._known[id(source)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sources)
+
+    def __len__(self) -> int:
+        return len(self.sources)
 
 
 def _parts(label: Label, chosen: tuple[int, ...], columns: int) -> Label:
