@@ -55,8 +55,9 @@ CLICKS: dict[str, dict[str, Any]] = {
     "a margin": {"margin": "0.02"},
     "another confidence": {"confidence": "0.9"},
     "three columns at a time": {"depth": "3"},
-    "another favorable outcome: counted anew": {"favorable": "0"},
-    "bins of an age: counted anew": {"group": ["2", "3", "5"], "bins5": "4"},
+    "another favorable outcome": {"favorable": "0"},
+    "a column more, in bins: rows are counted": {"group": ["2", "3", "5"], "bins5": "4"},
+    "other bins": {"group": ["2", "3", "5"], "bins5": "0, 30, 50, 120"},
 }
 
 
@@ -138,6 +139,9 @@ def clicks(rows: int) -> None:
                 timed(name, lambda more=more: ask("", SCORED | more))
             timed("the tests, in their place below", lambda: ask("/tests", SCORED))
             timed("the page with these tests again", lambda: ask("", SCORED))
+            for name in ("a margin", "another confidence", "two of the group columns"):
+                more = SCORED | CLICKS[name]
+                timed(f"the tests, with {name}", lambda more=more: ask("/tests", more))
 
 
 def timed(name: str, run: Callable[[], int]) -> None:

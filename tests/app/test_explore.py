@@ -10,6 +10,7 @@ import evenhand as eh
 from app.test_questions import SCORED, form, opened
 from app.test_walks import chrome, link  # noqa: F401 - fixtures
 from evenhand._audit.explore import counts_document
+from evenhand._errors import InputError
 from evenhand.app.questions import Interview
 from evenhand.app.rule import rule_sql
 from report.browser import BROWSER
@@ -26,14 +27,34 @@ def test_what_was_counted_by_more_columns_is_not_counted_again(desk, loans, tmp_
     assert work.counted(fewer).fingerprint == anew.fingerprint
 
 
-@pytest.mark.parametrize("at", [0.37, 0.5, 2.0])
-def test_another_threshold_needs_no_rows(desk, loans, tmp_path, at):
+OTHERWISE = {
+    "a threshold": {"threshold": ["0.37"]},
+    "a threshold that nobody reaches, and fewer columns": {"threshold": ["2"], "group": ["sex"]},
+    "another favorable outcome": {"favorable": ["0"]},
+    "bins of an age": {"group": ["sex", "age"], "bins": "3"},
+    "edges of an age alone": {"group": ["age"], "bins": "0, 30, 50.5, 120"},
+    "all of it": {"favorable": ["0"], "threshold": ["0.7"], "group": ["age", "sex"], "bins": "2"},
+}
+
+
+def test_other_answers_are_counted_from_counts_as_from_the_rows(desk, loans, tmp_path):
     work = opened(desk, loans, tmp_path)
-    asked = form(work.table, {**SCORED, "favorable": ["0"]})
-    before = work.counted(Interview(work.table, asked).choices)
-    moved = Interview(work.table, {**asked, "threshold": [str(at)]}).choices
-    assert counts_document(before, at)["decided"] == counts_document(moved.count())["decided"]
-    assert work.counts(moved)["score"]["decided_at"] == at
+    whole = {**SCORED, "group": ["sex", "race", "age"], "bins": "4"}
+    first = Interview(work.table, form(work.table, whole)).choices
+    assert work.counts(first) == counts_document(first.count())
+    before = {*work.evidence}
+    for name, more in OTHERWISE.items():
+        asked = {**SCORED, "group": ["sex", "race"], **more}
+        choices = Interview(work.table, form(work.table, asked)).choices
+        assert work.counts(choices) == counts_document(choices.count()), name
+    assert {*work.evidence} == before, "rows were counted again"
+
+
+def test_edges_that_leave_somebody_out_are_said_in_words(desk, loans, tmp_path):
+    work = opened(desk, loans, tmp_path)
+    asked = form(work.table, {**SCORED, "group": ["age"], "bins": "30, 50"})
+    with pytest.raises(InputError, match="outside its"):
+        work.counts(Interview(work.table, asked).choices)
 
 
 def test_counts_are_those_of_the_audit(loans):

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from evenhand._audit.metrics import METRICS
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
-from evenhand._columns.codes import positions
+from evenhand._columns.bins import binned
+from evenhand._columns.codes import positions, union
+from evenhand._data.amounts import quantile_edges_of
 from evenhand._data.distributions import RankedScores
 from evenhand._data.evidence import Evidence, part_of
-from evenhand._data.groups import MERGED, show
+from evenhand._data.groups import MERGED, Bins, show
 from evenhand._data.tallies import Axis, Tally
 
 Floats = NDArray[np.float64]
@@ -28,18 +30,13 @@ OF_OUTCOMES = ("true_positive_rate", "false_positive_rate", "precision", "accura
 OF_AMOUNTS = ("mean_prediction", "mean_target", "mean_error")
 
 
-def counts_document(evidence: Evidence, at: float | None = None) -> dict[str, Any] | None:
+def counts_document(evidence: Evidence) -> dict[str, Any] | None:
     """The counts of every group as JSON values; None where a page cannot hold or use them.
 
     Of labels, the people by truth and decision, the favorable one second, and where a score decides
     also by score; of numbers and of classes without a favorable one, sums whose ratios are shown.
-    With `at`, as if the score had been cut there; None where that takes the rows.
     """
-    groups = evidence.groups
-    if at is not None and at != evidence.decided_at:
-        cut = _cut(evidence, at)
-        return None if cut is None else counts_document(cut)
-    if len(groups) > MOST_GROUPS or evidence.task == "ranking":
+    if len(evidence.groups) > MOST_GROUPS or evidence.task == "ranking":
         return None
     about = {
         "columns": list(evidence.columns),
@@ -64,14 +61,17 @@ def shown_groups(evidence: Evidence) -> list[list[str]]:
     """What each group has in each column, as it is shown."""
     columns = evidence.columns
     names = Names.of([(columns, label) for label in evidence.groups])
-    return [
-        [names((name,), _part(label, i, len(columns))) for i, name in enumerate(columns)]
-        for label in evidence.groups
+    named = [
+        [names((name,), part) for part in _parts(evidence, at)] for at, name in enumerate(columns)
     ]
+    return [list(parts) for parts in zip(*named, strict=True)]
 
 
-def _cut(evidence: Evidence, at: float) -> Evidence | None:
-    """The same people, decided at another threshold; of scores that were ordered row by row."""
+def decided_at(evidence: Evidence, at: float) -> Evidence | None:
+    """The labels of the same people, decided at another threshold; None where that takes the rows.
+
+    Scores tell it that were ordered row by row.
+    """
     ranks, counts = evidence.sources.get("ranks"), evidence.sources.get("labels")
     if not isinstance(ranks, RankedScores) or not isinstance(counts, Tally):
         return None
@@ -95,6 +95,36 @@ def _cut(evidence: Evidence, at: float) -> Evidence | None:
     where = np.indices(shape, dtype=np.intp).reshape(3, -1)
     decided = Tally(axes, where, {"rows": table})
     return replace(evidence, sources={"labels": decided}, decided_at=at)
+
+
+def in_bins(evidence: Evidence, bins: Bins) -> Evidence | None:
+    """Groups of which each has one number, as groups by bins of the numbers.
+
+    None where edges do not hold all numbers, which those who count rows say in words.
+    """
+    columns = [_parts(evidence, at) for at in range(len(evidence.columns))]
+    for name, wanted in bins.items():
+        at = evidence.columns.index(name)
+        values = np.array(columns[at], dtype=np.float64)
+        known = np.isfinite(values)
+        if not known.any():
+            return None
+        if isinstance(wanted, int):
+            often = evidence.rows[known].astype(np.int64)
+            edges = quantile_edges_of(values[known], often, wanted)
+        else:
+            edges = np.asarray(wanted, dtype=np.float64)
+        if values[known].min() < edges[0] or values[known].max() > edges[-1]:
+            return None
+        cut = binned(values, edges)
+        columns[at] = [cut.labels[code] for code in cut.codes]
+    parts = columns[0] if len(columns) == 1 else [*zip(*columns, strict=True)]
+    labels = union(parts)
+    return evidence.regrouped(positions(parts, labels), labels)
+
+
+def _parts(evidence: Evidence, column: int) -> list[Label]:
+    return [_part(label, column, len(evidence.columns)) for label in evidence.groups]
 
 
 def _part(label: Label, column: int, columns: int) -> Label:

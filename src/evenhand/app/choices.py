@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.examination import Progress
+from evenhand._audit.explore import counts_document, decided_at, in_bins
 from evenhand._data.data import Data
 from evenhand._data.evidence import check_several
 from evenhand._data.roles import ROLES
+from evenhand._data.tasks import favorable_label
 from evenhand._files.files import kind_of
 from evenhand.app.tables import Opened
 
 DTYPES = {"VARCHAR": "string", "BIGINT": "Int64", "DOUBLE": "float64", "BOOLEAN": "boolean"}
 AUDITING = {"depth": "--depth", "margin": "--margin", "confidence": "--confidence"}
 USUAL = {"depth": 2, "margin": None, "confidence": 0.95}
+FROM_COUNTS = {"sensitive_features", "missing", "bins", "threshold", "favorable"}
+MOST_VALUES, MOST_CROSSED = 200, 5_000  # of an amount that is counted by value, and of all groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,25 +44,56 @@ class Choices:
         """The same for the same audit."""
         return f"{self.key} {sorted(self.auditing.items())}"
 
-    @property
-    def but_for_threshold(self) -> dict[str, Any]:
-        """How the columns are read, wherever the score is cut."""
-        return {role: value for role, value in self.reading.items() if role != "threshold"}
-
     def among(self, known: Mapping[str, Any], evidence: Evidence) -> Evidence | None:
-        """What was counted by more columns, by those chosen here alone; None if it was not.
-
-        Wherever the score was cut.
-        """
-        ours = self.but_for_threshold
-        theirs, wanted = known["sensitive_features"], ours["sensitive_features"]
+        """What was counted by more columns, by those chosen here alone; None if it was not."""
+        theirs, wanted = known["sensitive_features"], self.reading["sensitive_features"]
         others = {**known, "sensitive_features": wanted}
-        settled = {"bins", "missing"} & {*known, *ours}  # of which notes tell
-        if settled or others != ours or not {*wanted} < {*theirs}:
+        settled = {"bins", "missing"} & {*known, *self.reading}  # of which notes tell
+        if settled or others != self.reading or not {*wanted} < {*theirs}:
             return None
         found = evidence.by_columns(tuple(theirs.index(name) for name in wanted))
         check_several(found.groups)
         return found
+
+    @property
+    def uncut(self) -> Choices | None:
+        """The same by every value of an amount, of which all bins follow; None of too many."""
+        bins = self.reading.get("bins", {})
+        columns = [self.opened.named(name) for name in self.reading["sensitive_features"]]
+        crossed = prod(column.distinct + 1 for column in columns)
+        many = any(self.opened.named(name).distinct > MOST_VALUES for name in bins)
+        if not bins or many or crossed > MOST_CROSSED:
+            return None
+        return replace(self, reading={k: v for k, v in self.reading.items() if k != "bins"})
+
+    def counts(self, known: Mapping[str, Any], evidence: Evidence) -> dict[str, Any] | None:
+        """What a page explores, from what was counted for other choices; None where it takes rows.
+
+        Fewer columns, other bins, another threshold and another favorable outcome take none.
+        """
+        if any(known.get(role) != self.reading.get(role) for role in {*ROLES} - FROM_COUNTS):
+            return None
+        columns, bins = known["sensitive_features"], self.reading.get("bins", {})
+        wanted, cut = self.reading["sensitive_features"], known.get("bins", {})
+        differently = any(bins.get(name) != cut[name] for name in {*cut} & {*wanted})
+        if differently or not {*wanted} <= {*columns}:
+            return None
+        whole: Evidence | None = evidence
+        at = self.reading.get("threshold", evidence.decided_at)
+        if at is not None and at != evidence.decided_at:
+            whole = decided_at(evidence, at)
+        if whole is not None and tuple(wanted) != tuple(columns):
+            whole = whole.by_columns(tuple(columns.index(name) for name in wanted))
+        more = {name: edges for name, edges in bins.items() if name not in cut}
+        if whole is not None and more:
+            whole = in_bins(whole, more)
+        if whole is None:
+            return None
+        check_several(whole.groups)
+        good = self.reading.get("favorable")
+        if good is not None:
+            whole = replace(whole, favorable=favorable_label(whole.classes, good))
+        return counts_document(whole)
 
     @property
     def title(self) -> str:

@@ -11,8 +11,8 @@ import sys
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ T = TypeVar("T")
 COUNTING = "Counting"
 READING = (0.4, 0.4, 0.2)  # of the time: what columns hold, the rows, and a look over them
 BETWEEN_STOPS = 0.05  # seconds
-KEPT = 8  # counts and audits that are remembered, of each file
+KEPT = 4  # counts and audits that are remembered, of each file
 MOST_FILES = 8
 CLEANER = """
 import shutil, sys
@@ -93,7 +93,7 @@ class Work:
         self.path, self.name, self.folder = path, name, folder
         self.database = connect(folder)
         self.opened: Opened | None = None
-        self.evidence: OrderedDict[str, tuple[dict[str, Any], Evidence]] = OrderedDict()
+        self.evidence: OrderedDict[str, tuple[Mapping[str, Any], Evidence]] = OrderedDict()
         self.audits: OrderedDict[str, Audit] = OrderedDict()
         self.doing = ""
         self.share: float | None = None
@@ -119,15 +119,15 @@ class Work:
             return self._counted(choices)
 
     def counts(self, choices: Choices) -> dict[str, Any] | None:
-        """What a page explores; another threshold needs no row, if the scores were ordered."""
+        """What a page explores, from what was counted before wherever that tells."""
         if choices.key not in self.evidence:
-            for known, evidence in reversed(self.evidence.values()):
-                same = known == choices.but_for_threshold
-                whole = evidence if same else choices.among(known, evidence)
-                if whole is not None:
-                    found = counts_document(whole, choices.reading.get("threshold"))
-                    if found is not None:
-                        return found
+            found = self._from_counts(choices)
+            if found is None and choices.uncut is not None:
+                with suppress(InputError):  # amounts that are no whole numbers, say
+                    self.counted(choices.uncut)
+                    found = self._from_counts(choices)
+            if found is not None:
+                return found
         evidence = self.counted(choices)
         if len(evidence.groups) > MOST_GROUPS:
             raise InputError(
@@ -135,6 +135,13 @@ class Work:
                 f"{MOST_GROUPS:,}. Choose columns that name fewer, or cut amounts into bins."
             )
         return counts_document(evidence)
+
+    def _from_counts(self, choices: Choices) -> dict[str, Any] | None:
+        for known, evidence in reversed(self.evidence.values()):
+            found = choices.counts(known, evidence)
+            if found is not None:
+                return found
+        return None
 
     def known(self, choices: Choices) -> Audit | None:
         """The audit of these choices, if it was made."""
@@ -150,13 +157,12 @@ class Work:
             )
 
     def _counted(self, choices: Choices) -> Evidence:
-        def count() -> tuple[dict[str, Any], Evidence]:
+        def count() -> tuple[Mapping[str, Any], Evidence]:
             for known, evidence in reversed(self.evidence.values()):
                 found = choices.among(known, evidence)
-                at = None if found is None else found.decided_at
-                if found is not None and at == choices.reading.get("threshold", at):
-                    return choices.but_for_threshold, found
-            return choices.but_for_threshold, choices.count()
+                if found is not None:
+                    return choices.reading, found
+            return choices.reading, choices.count()
 
         return _remembered(self.evidence, choices.key, count)[1]
 
