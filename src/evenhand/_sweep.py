@@ -87,7 +87,7 @@ def integral(
 def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str | None) -> Floats:
     """S of the groups' CDFs after each of the given steps."""
     if measure.reads == "extremes" and (transform is None or not measure.is_relative):
-        return np.asarray(measure(np.stack(_extremes(path, cuts), axis=-1)))
+        return np.asarray(measure(np.stack(_extremes(path, cuts)).T))  # in rows: faster by half
     if measure.reads == "ranks":
         return gini_curve(path, transform)[cuts]
     if measure.reads == "powers":

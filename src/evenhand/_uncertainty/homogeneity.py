@@ -362,7 +362,7 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         return 1.0
     table = _cuts_table(codes, weight, ends, pooled, groups)
     if scores.weights is None and not scores.clusters and not scores.survey:
-        largest = _largest_gaps(scores, pooled, ends, weight)
+        largest = _largest_gaps(scores, pooled, ends)
         return _distribution_tail(largest, table, mass, mass)
     squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
     rows, heavy = np.bincount(codes, minlength=groups), table[:, :-1]
@@ -438,24 +438,23 @@ def _root(heavy: Floats, common: Floats) -> Floats:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
-def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any, weight: Floats) -> Floats:
-    """The largest difference of each group's distribution function from that of all others."""
-    groups, codes = len(scores.groups), scores.codes.astype(np.intp)
-    at = pooled[ends][np.searchsorted(ends, np.arange(len(scores)))]
-    before = np.append(0.0, pooled[ends])[np.searchsorted(ends, np.arange(len(scores)))]
-    order = np.argsort(codes, kind="stable")
-    grown = np.cumsum(weight[order])
-    mass = np.bincount(codes, weight, minlength=groups)
-    first = np.cumsum(mass) - mass
-    own = (grown - first[codes[order]]) / mass[codes[order]]
-    own_before = own - weight[order] / mass[codes[order]]
-    values, group = scores.values[order], codes[order]
-    last = np.append((values[1:] != values[:-1]) | (group[1:] != group[:-1]), True)
-    start = np.append(True, last[:-1])
+def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any) -> Floats:
+    """The largest difference of each group's distribution function from that of all others.
+
+    It is where a value begins or ends; of rows of a group that tie, the first or the last.
+    """
+    groups, path, codes = len(scores.groups), scores.steps, scores.codes
+    widths, levels = np.diff(ends, prepend=-1), pooled[ends]
+    above = np.abs(path.after - np.repeat(levels, widths))
+    below = np.abs(path.before - np.repeat(np.append(0.0, levels[:-1]), widths))
+    if len(ends) < len(scores):
+        order = np.argsort(codes, kind="stable")
+        value = np.repeat(np.arange(len(ends)), widths)[order]
+        tied = np.flatnonzero((value[1:] == value[:-1]) & (codes[order[1:]] == codes[order[:-1]]))
+        above[order[tied]] = below[order[tied + 1]] = 0.0
     gaps = np.zeros(groups)
-    np.maximum.at(gaps, group[last], np.abs(own - at[order])[last])
-    np.maximum.at(gaps, group[start], np.abs(own_before - before[order])[start])
-    share = mass / mass.sum()
+    np.maximum.at(gaps, codes, np.maximum(above, below))
+    share = np.bincount(codes, minlength=groups) / len(scores)
     return np.asarray(gaps / np.maximum(1 - share, 1e-12))
 
 
