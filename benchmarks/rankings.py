@@ -15,74 +15,103 @@ import numpy as np
 
 import evenhand as eh
 
-CRITERIA = ("exposure_parity", "top_k_parity", "exposure_per_relevance", "pairwise_parity")
-DESIGNS = {  # queries, rows of a list, groups, spread of a group's luck in a query
-    "50 lists of 10, 2 groups": (50, 10, 2, 0.0),
-    "50 lists of 100, 2 groups": (50, 100, 2, 0.0),
-    "200 lists of 20, 2 groups that vary by query": (200, 20, 2, 0.7),
-    "50 lists of 20, 5 groups that vary by query": (50, 20, 5, 0.7),
-    "500 lists of 10, 20 groups": (500, 10, 20, 0.0),
-    "50 lists of 10, 100 groups of about 5 rows": (50, 10, 100, 0.0),
-    "50 lists of 10, 250 groups of about 2 rows": (50, 10, 250, 0.0),
-    "200 lists of 10, 500 groups of about 4 rows": (200, 10, 500, 0.0),
-    "200 lists of 100, 1,000 groups": (200, 100, 1000, 0.0),
+CRITERIA = (
+    "exposure_parity",
+    "top_k_parity",
+    "exposure_per_relevance",
+    "pairwise_parity",
+    "performance_parity(first_place)",
+    "performance_parity(discounted_recall)",
+    "performance_parity(pairwise_within)",
+    "performance_parity(pairwise_across)",
+)
+DESIGNS = {  # queries, rows of a list, groups, spread of a group's luck in a query, share of one
+    "50 lists of 10, 2 groups": (50, 10, 2, 0.0, None),
+    "50 lists of 100, 2 groups": (50, 100, 2, 0.0, None),
+    "500 lists of 10, 2 groups": (500, 10, 2, 0.0, None),
+    "500 lists of 100, 2 groups that vary by query": (500, 100, 2, 0.7, None),
+    "200 lists of 20, 2 groups that vary by query": (200, 20, 2, 0.7, None),
+    "50 lists of 20, a group of a tenth that varies": (50, 20, 2, 0.7, 0.1),
+    "50 lists of 20, 5 groups that vary by query": (50, 20, 5, 0.7, None),
+    "500 lists of 10, 20 groups": (500, 10, 20, 0.0, None),
+    "50 lists of 10, 100 groups of about 5 rows": (50, 10, 100, 0.0, None),
+    "50 lists of 10, 250 groups of about 2 rows": (50, 10, 250, 0.0, None),
+    "200 lists of 10, 500 groups of about 4 rows": (200, 10, 500, 0.0, None),
+    "200 lists of 100, 1,000 groups": (200, 100, 1000, 0.0, None),
 }
+GAP = 0.3  # by which the scores of the first group are lower, where there is a gap
+OF_TRUTH = 3_000_000  # rows that the truth is read from
 
 
-def drawn(rng, queries, size, groups, luck, gap=0.0, share=None):
-    """Lists of items; scores of the first group are lower by the gap.
+def drawn(rng, queries, size, groups, luck, share, gap=0.0):
+    """The tally of lists of items; scores of the first group are lower by the gap.
 
     Relevance is 0, 1 or 2 and does not depend on the group. In every query each group has a luck of
     its own, so that rows of one query and group go together.
     """
     rows = queries * size
     query = np.repeat(np.arange(queries), size)
-    group = rng.choice(groups, rows, p=share)
+    shares = None if share is None else [share, 1 - share]
+    group = rng.choice(groups, rows, p=shares)
     relevance = rng.binomial(2, 0.3, rows)
     score = relevance + rng.normal(size=rows)
     score += luck * rng.normal(size=(queries, groups))[query, group] - gap * (group == 0)
-    return query, group, relevance, score
-
-
-def asked(columns, criterion, top_k):
-    """The interval of the largest difference."""
-    query, group, relevance, score = columns
-    return eh.interval(
-        criterion,
+    return eh.tally(
         relevance,
         y_score=score,
         sensitive_features=group,
         query=query,
-        top_k=top_k,
-        measure="mpd",
+        top_k=max(size // 5, 1),
     )
+
+
+def truths(rng, size, *design):
+    """The largest difference by criterion: of the first group from all others, which are alike."""
+    sums = {}
+    lists = OF_TRUTH // size
+    for begin in range(0, lists, 5000):
+        counts = drawn(rng, min(5000, lists - begin), size, *design, gap=GAP)
+        for name in counts.sums:
+            table = counts.table("group", of=name)
+            first = [float(group == 0) for group in counts.groups]
+            both = np.array([table @ first, table.sum() - table @ first])
+            sums[name] = sums.get(name, 0.0) + both
+    means = {
+        "exposure_parity": ("exposure", "rows"),
+        "top_k_parity": ("top", "rows"),
+        "exposure_per_relevance": ("exposure", "relevance"),
+        "pairwise_parity": ("won", "pairs"),
+        "performance_parity(first_place)": ("first", "rows"),
+        "performance_parity(discounted_recall)": ("gain", "relevance"),
+        "performance_parity(pairwise_within)": ("won within", "pairs within"),
+        "performance_parity(pairwise_across)": ("won across", "pairs across"),
+    }
+    return {
+        name: float(np.abs(np.diff(sums[above] / sums[below]))[0])
+        for name, (above, below) in means.items()
+    }
 
 
 def simulate(runs, fewest=2, most=1000):
     """Print error rates by design and criterion."""
-    rng = np.random.default_rng(35)
-    print(f"{'design':46} {'criterion':24} type I  power  coverage   ({runs} runs each)")
-    for name, (queries, size, groups, luck) in DESIGNS.items():
-        if not fewest <= groups <= most:
+    print(f"{'design':47} {'criterion':38} type I  power  coverage   ({runs} runs each)")
+    for at, (name, design) in enumerate(DESIGNS.items()):
+        if not fewest <= design[2] <= most:
             continue
-        top_k, gap = max(size // 5, 1), 0.3
-        whole = drawn(rng, max(400_000 // size, 1), size, groups, luck, gap)
-        truth = {one: asked(whole, one, top_k).value for one in CRITERIA}
+        rng = np.random.default_rng((35, at))
+        truth = truths(rng, *design[1:])
+        null = {one: [] for one in CRITERIA}
+        found = {one: [] for one in CRITERIA}
+        for _ in range(runs):
+            for gap, seen in ((0.0, null), (GAP, found)):
+                counts = drawn(rng, *design, gap=gap)
+                for criterion in CRITERIA:
+                    seen[criterion].append(eh.interval(criterion, counts, measure="mpd"))
         for criterion in CRITERIA:
-            null = [
-                asked(drawn(rng, queries, size, groups, luck), criterion, top_k).low > 0
-                for _ in range(runs)
-            ]
-            found = [
-                asked(drawn(rng, queries, size, groups, luck, gap), criterion, top_k)
-                for _ in range(runs)
-            ]
-            power = np.mean([one.low > 0 for one in found])
-            held = np.mean([one.low <= truth[criterion] <= one.high for one in found])
-            print(
-                f"{name:46} {criterion:24} {np.mean(null):6.3f} {power:6.2f} {held:9.3f}",
-                flush=True,
-            )
+            error = np.mean([one.low > 0 for one in null[criterion]])
+            power = np.mean([one.low > 0 for one in found[criterion]])
+            held = np.mean([one.low <= truth[criterion] <= one.high for one in found[criterion]])
+            print(f"{name:47} {criterion:38} {error:6.3f} {power:6.2f} {held:9.3f}", flush=True)
 
 
 def timed(rows):

@@ -7,7 +7,7 @@ people. `python benchmarks/why.py --rounds 400`; the Monte-Carlo error of .95 is
 """
 
 import argparse
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -15,6 +15,8 @@ import evenhand as eh
 
 MANY = 1_000_000
 CLUSTER = 10
+CUT = 0.5  # of the amount, where it is a score that decides
+KINDS = ("outcomes", "strata", "models")
 DESIGNS = ("rows", "weights", "clusters", "clusters and weights")
 
 
@@ -58,6 +60,31 @@ def coverage(design, by, rows, rounds, random):
     return found, np.mean([each[:short] for each in held], axis=0)
 
 
+def score_ranges(design, rows, rounds, random):
+    """How often intervals of what ranges of a score add hold the truth, all ranges at once."""
+    _, _, group, _, amount, weight, _ = drawn(MANY, design, random)
+    weight = np.ones(MANY) if weight is None else weight
+    order = np.argsort(amount)
+    amount, held = amount[order], 0
+    of = [np.where(group == label, weight, 0.0)[order] for label in (1, 0)]
+    below = [np.append(0.0, np.cumsum(each) / each.sum()) for each in of]
+    selected = [1 - each[np.searchsorted(amount, CUT)] for each in below]
+    for _ in range(rounds):
+        y, _, group, _, score, weight, cluster = drawn(rows, design, random)
+        columns = {"sensitive_features": group, "sample_weight": weight, "between": (1, 0)}
+        columns["cluster"] = cluster if "clusters" in design else None
+        found = eh.explain("statistical_parity", y, y_score=score, threshold=CUT, **columns)
+        ranges = sorted(found.regions, key=lambda one: one.span)
+        pairs = [(one.span[1], two.span[0]) for one, two in pairwise(ranges)]
+        ends = [CUT if one < CUT <= two else (one + two) / 2 for one, two in pairs]
+        at = np.searchsorted(amount, [-np.inf, *ends, np.inf])
+        apart = np.diff(below[0][at]) - np.diff(below[1][at])
+        middle = (selected[0] + selected[1]) / 2
+        truth = apart * np.where([one.span[0] >= CUT for one in ranges], 1 - middle, -middle)
+        held += all(one.low <= t <= one.high for one, t in zip(ranges, truth, strict=True))
+    return held / rounds
+
+
 def reversals(rows, rounds, random):
     """How often a reversal is called where people alike are treated alike."""
     called = 0
@@ -74,10 +101,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=400)
     parser.add_argument("--rows", type=int, nargs="*", default=[300, 1500])
-    parser.add_argument("--by", nargs="*", default=["outcomes", "strata", "models"])
+    parser.add_argument("--by", nargs="*", default=[*KINDS, "scores"])
     options = parser.parse_args()
     random = np.random.default_rng(1)
     for by, design, rows in product(options.by, DESIGNS, options.rows):
+        if by == "scores":
+            held = score_ranges(design, rows, options.rounds, random)
+            print(f"{by} {design} {rows}: all ranges at once {held:.3f}", flush=True)
+            continue
         found, held = coverage(design, by, rows, options.rounds, random)
         told = [f"{part.name} {share:.3f}" for part, share in zip(found, held, strict=False)]
         print(f"{by} {design} {rows}: {', '.join(told)}", flush=True)

@@ -365,6 +365,14 @@ def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
     audit = eh.audit("relevance", "place", sensitive_features="group", query="query", data=short)
     assert any("1 list skips places: q3 has 7 rows and a place 8" in note for note in audit.notes)
     assert any("1 of 12 lists hold one group alone" in note for note in audit.notes)
+    named = {"sensitive_features": short["group"], "query": short["query"]}
+    gapless = short.groupby("query")["place"].rank()
+    models = {"shown": short["place"], "closed": gapless}
+    noted = eh.compare(short["relevance"], models, **named).notes
+    assert [note for note in noted if "list" in note] == [
+        next(note for note in audit.notes if "one group alone" in note),
+        "shown: " + next(note for note in audit.notes if "skips" in note),
+    ]
     everything = eh.audit(**GOOD, top_k=2)
     assert any("No list has more than 2 places" in note for note in everything.notes)
 

@@ -6,7 +6,7 @@ from evenhand._data.surveys import SurveyWeights
 from evenhand._frontier import Frontier
 from evenhand._uncertainty import Chance, ConfidenceInterval, Contrast, Power
 from evenhand._unknown import Answer, Bounds
-from evenhand._why import Account, Part, Proxy, Stratum
+from evenhand._why import Account, Part, Proxy, Region, Stratum
 from evenhand.criteria import Reading
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Power",
     "Proxy",
     "Reading",
+    "Region",
     "Stratum",
     "SurveyWeights",
 ]

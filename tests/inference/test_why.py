@@ -97,6 +97,47 @@ def test_parts_of_a_selection_rate_are_averages_over_all_orders():
     assert [found.part(name).value for name in names] == pytest.approx(parts, abs=1e-12)
 
 
+def scored(seed=7, rows=900):
+    """Truth, score of few values and group."""
+    random = np.random.default_rng(seed)
+    group = random.choice(["a", "b"], rows)
+    y = random.integers(0, 2, rows)
+    score = np.clip(
+        random.integers(0, 8, rows) + (group == "a") * random.integers(0, 2, rows), 0, 7
+    )
+    return y, score / 8, group
+
+
+@pytest.mark.parametrize("way", ["rows", "table", "audit", "the other label"])
+@pytest.mark.parametrize("criterion", ["statistical_parity", "accuracy_parity"])
+def test_ranges_of_a_score_add_up_to_the_gap_and_are_as_by_hand(way, criterion):
+    y, score, group = scored()
+    table = pd.DataFrame({"y": y, "score": score, "group": group})
+    decision = {"y_score": score, "threshold": 0.5, "sensitive_features": group}
+    named = {"y_score": "score", "threshold": 0.5, "sensitive_features": "group", "data": table}
+    if way == "audit":
+        found = eh.audit(y, **decision).explain(criterion, between=("a", "b"))
+    elif way == "table":
+        found = eh.explain(criterion, "y", **named, between=("a", "b"))
+    else:
+        of = {"favorable": 0, "score_of": 1} if way == "the other label" else {}
+        found = eh.explain(criterion, y, **decision, **of, between=("a", "b"))
+    assert sum(one.value for one in found.regions) == pytest.approx(found.gap.value, abs=1e-12)
+    decided = (score >= 0.5).astype(int)
+    value = decided == y if criterion == "accuracy_parity" else decided
+    value = 1 - value if way == "the other label" and criterion == "statistical_parity" else value
+    sides = [group == "a", group == "b"]
+    middle = np.mean([value[side].mean() for side in sides])
+    for one in found.regions:
+        inside = (score >= one.span[0]) & (score <= one.span[1])
+        parts = [((value - middle) * inside)[side].mean() for side in sides]
+        assert one.value == pytest.approx(parts[0] - parts[1], abs=1e-12)
+        assert one.shares == pytest.approx([inside[side].mean() for side in sides])
+        assert one.low < one.value < one.high
+        near = {0.375: "just below the cut", 0.5: "just above the cut"}
+        assert one.words == near.get(one.span[0], one.words.removeprefix("just "))
+
+
 def half_width(part):
     return (part.high - part.low) / 2
 
@@ -279,6 +320,7 @@ PEOPLE = pd.DataFrame(
         ("one", "has one value"),
         ("id", "numbers the rows"),
         ("same", "the outcome under another name"),
+        (["x", "same"], "the outcome under another name"),
         ("part", "no value of 'part'"),
         ("nowhere", "nowhere"),
     ],
@@ -477,6 +519,11 @@ def test_the_command_explains_a_file(tmp_path):
     assert "Simpson" in (tmp_path / "why.md").read_text(encoding="utf-8")
     refused = CliRunner().invoke(explain_, [*asked[:5], "--by", "sex"])
     assert refused.exit_code == 2
+    y, score, group = scored()
+    pd.DataFrame({"y": y, "s": score, "g": group}).to_csv(tmp_path / "scores.csv", index=False)
+    asked = [str(tmp_path / "scores.csv"), "--target", "y", "--score", "s", "--group", "g"]
+    assert "above the cut" in CliRunner().invoke(explain_, [*asked, "--threshold", "0.5"]).output
+    assert CliRunner().invoke(explain_, asked).exit_code == 2
 
 
 def test_an_account_takes_every_form():

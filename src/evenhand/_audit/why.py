@@ -12,7 +12,7 @@ from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
-from evenhand._why import Account, account_of
+from evenhand._why import Account, account_of, by_score
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 from evenhand.statistics import KINDS
@@ -41,7 +41,16 @@ def explained(
             "rows, and takes explaining columns as by=."
         )
     favorable = evidence.favorable_in(one_class=asked.one_class)
-    found = account_of(asked, source, favorable, between=between, confidence=confidence, kind=kind)
+    scores = by_score(evidence) if need == "labels" else None
+    found = account_of(
+        asked,
+        source,
+        favorable,
+        between=between,
+        confidence=confidence,
+        kind=kind,
+        scores=scores,
+    )
     first, second = (names(evidence.columns, group) for group in found.groups)
     return replace(found, named=(first, second))
 

@@ -174,6 +174,7 @@ def compare(
         confidence=confidence,
         notes=(
             *lines.groups.notes,
+            *_notes_on_lists(models, lines, sources),
             *unasked,
             *_notes(models, drawn),
             *([] if all(pair["beyond_chance"] for pair in pairs) else _small_groups(lines)),
@@ -213,6 +214,25 @@ def _lists(data: Data, columns: Mapping[str, Any], given: Mapping[str, Any]) -> 
         data.discount,
         data.top_k,
     )
+
+
+def _notes_on_lists(models: Sequence[str], lines: Evidence, sources: Sources) -> list[str]:
+    """What was noted of each model's places, and once what holds for all models."""
+    if not isinstance(lines, Lists):
+        return []
+    noted = [
+        {note: None for of in each for note in getattr(of, "notes", ())}
+        for each in zip(*sources.values(), strict=True)
+    ]
+    every = [note for note in noted[0] if all(note in one for one in noted)]
+    own = [
+        f"{model}: {note}"
+        for model, one in zip(models, noted, strict=True)
+        for note in one
+        if note not in every
+    ]
+    known = set(lines.groups.notes)
+    return [note for note in [*every, *own] if note not in known]
 
 
 def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Question], list[str]]:

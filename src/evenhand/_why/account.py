@@ -72,6 +72,26 @@ class Stratum(Part):
 
 
 @dataclass(frozen=True)
+class Region(Part):
+    """What people in a range of scores add to the gap; its words say where the cut is.
+
+    Attributes
+    ----------
+    span : tuple of float
+        The lowest and the highest score there.
+    rows : tuple of int
+        How many rows each of the two groups has there.
+    shares : tuple of float
+        Their shares of each group.
+
+    """
+
+    span: tuple[float, float] = (float("nan"), float("nan"))
+    rows: tuple[int, int] = (0, 0)
+    shares: tuple[float, float] = (float("nan"), float("nan"))
+
+
+@dataclass(frozen=True)
 class Proxy(Part):
     """How well a column predicts the group, and the part of the gap that goes with it alone.
 
@@ -125,6 +145,10 @@ class Account(Result):
     proxies : tuple of Proxy
         By models: how well each column predicts the group, and what goes with it alone; all
         intervals hold at once.
+    regions : tuple of Region
+        Where scores are cut at a threshold: ranges of them, a quarter each of those above and of
+        those below, that with the largest part first; they add up to the gap, and all intervals
+        hold at once.
     notes : tuple of str
         What was assumed or left out.
     confidence : float
@@ -148,6 +172,7 @@ class Account(Result):
     outside: tuple[float, float] = (0.0, 0.0)
     area: float = float("nan")
     proxies: tuple[Proxy, ...] = ()
+    regions: tuple[Region, ...] = ()
     notes: tuple[str, ...] = ()
     frame_kind: str | None = None
     named: tuple[str, str] | None = None
@@ -182,7 +207,7 @@ class Account(Result):
     @cached_property
     def summary(self) -> str:
         """The gap in a sentence, and what it is made of in another."""
-        return f"{self._gap} {self._within if self.by else self._outcomes}"
+        return f"{self._gap} {self._within if self.by else self._outcomes}{self._nearest}"
 
     @property
     def _gap(self) -> str:
@@ -233,6 +258,17 @@ class Account(Result):
                 "be said about how they compare."
             )
         return text
+
+    @property
+    def _nearest(self) -> str:
+        """The range of scores with the largest part, if that is more than chance."""
+        if not self.regions or not self.regions[0].sign:
+            return ""
+        first = self.regions[0]
+        return (
+            f" By score, the largest part, {self._short(first.value)}, comes from scores of "
+            f"{first.name} ({first.words})."
+        )
 
     def _amount(self, value: float) -> str:
         text = self._short(value)
@@ -294,6 +330,15 @@ class Account(Result):
                         }
                         for one in self.proxies
                     ],
+                    "regions": [
+                        {
+                            **_part(one),
+                            "span": list(one.span),
+                            "rows": list(one.rows),
+                            "shares": list(one.shares),
+                        }
+                        for one in self.regions
+                    ],
                     "notes": list(self.notes),
                 }
             )
@@ -301,7 +346,7 @@ class Account(Result):
 
     @property
     def _tables(self) -> Sequence[str]:
-        return ("parts", "columns", "strata", "proxies")
+        return ("parts", "columns", "strata", "proxies", "regions")
 
     def _table(self, name: str) -> Columns:
         found = self.document()[name]
@@ -311,6 +356,11 @@ class Account(Result):
             for at, label in enumerate(self.called):
                 columns[f"rows {label}"] = [one["rows"][at] for one in found]
                 columns[f"value {label}"] = [one["values"][at] for one in found]
+        if name == "regions":
+            columns["where"] = [one["words"] for one in found]
+            for at, label in enumerate(self.called):
+                columns[f"rows {label}"] = [one["rows"][at] for one in found]
+                columns[f"share {label}"] = [one["shares"][at] for one in found]
         if name == "proxies":
             columns |= {key: [one[key] for one in found] for key in ("area", "area_without")}
         return columns

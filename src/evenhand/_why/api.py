@@ -22,10 +22,11 @@ from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._uncertainty.clusters import plain
 from evenhand._uncertainty.errors import covariance
-from evenhand._why.account import Account
-from evenhand._why.columns import by_means, by_models, by_strata, parts_of
+from evenhand._why.account import Account, Region
+from evenhand._why.columns import by_means, by_models, by_strata, means_of, parts_of
 from evenhand._why.outcomes import Split, outcome_split
-from evenhand._why.rows import are_strata, explaining, rows_of
+from evenhand._why.regions import Span, by_score, regions_of
+from evenhand._why.rows import are_strata, check_outcome, explaining, rows_of
 from evenhand._why.strata import Means
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
@@ -70,7 +71,8 @@ def explain(
     Returns
     -------
     Account
-        With `gap`, `parts`, `strata` and `summary`.
+        With `gap`, `parts`, `strata` and `summary`; where a score was cut at a threshold, also
+        `regions`: which scores the gap comes from.
 
     Raises
     ------
@@ -133,13 +135,17 @@ by those in true positive rates.
     is_label = KINDS[asked.statistic.needs].about == "labels"
     if by is None:
         counts = _tally(data.source("labels" if is_label else "moments"))
-        return account_of(asked, counts, data.favorable, **how)
+        scores = by_score(data.counted) if is_label and data.y_score is not None else None
+        return account_of(asked, counts, data.favorable, scores=scores, **how)
     _check_roles(data, _names(by))
-    if is_label and (data.rows is not None or are_strata(explaining(data, by))):
+    columns = {} if data.rows is not None else explaining(data, by)
+    check_outcome(columns, data.columns("y_pred")["y_pred"] if columns else None)
+    if is_label and (not columns or are_strata(columns)):
         counts = replace(data, strata=by).tally()
         return account_of(asked, counts, data.favorable, by=_names(by), **how)
     source = _tally(data.source(asked.statistic.needs))
-    return _by_rows(_gap(asked, source, data.favorable, **how), data, explaining(data, by))
+    columns = columns or explaining(data, by)
+    return _by_rows(_gap(asked, source, data.favorable, **how), data, columns)
 
 
 class Gap(NamedTuple):
@@ -165,8 +171,12 @@ def account_of(
     between: Sequence[Label] | None = None,
     confidence: float = 0.95,
     kind: str | None = None,
+    scores: Tally | None = None,
 ) -> Account:
-    """The account of a criterion's gap, from counts by group (and stratum)."""
+    """The account of a criterion's gap, from counts by group (and stratum).
+
+    `scores` are counts by ranges of the score that decides.
+    """
     if KINDS[asked.statistic.needs].about == "labels":
         counts = with_favorable(counts, favorable)
     gap = _gap(asked, counts, favorable, between=between, confidence=confidence, kind=kind)
@@ -176,7 +186,19 @@ def account_of(
         return by_strata(two, asked.statistic, gap.about, by, gap.error, gap.notes)
     split = _split(two, gap)
     whole, parts = parts_of(split, gap.error)
-    return Account(gap=whole, parts=parts, notes=(*gap.notes, *split.notes), **gap.about)
+    notes, regions = (*gap.notes, *split.notes), _regions(scores, gap)
+    return Account(gap=whole, parts=parts, notes=notes, regions=regions, **gap.about)
+
+
+def _regions(scores: Tally | None, gap: Gap) -> tuple[Region, ...]:
+    """Which ranges of the score the gap comes from."""
+    if scores is None:
+        return ()
+    pair = tuple(_place(label, scores.groups) for label in gap.about["groups"])
+    two = _only(scores, (pair[0], pair[1]))
+    data = means_of(two, gap.asked.statistic, gap.about["cell"])
+    spans = [span for span in two.labels("stratum") if isinstance(span, Span)]
+    return regions_of(data, spans, gap.error)
 
 
 def _gap(

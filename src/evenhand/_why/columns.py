@@ -15,7 +15,7 @@ from evenhand._why import crossfit
 from evenhand._why.account import Account, Part, Proxy, Stratum, overlap_notes
 from evenhand._why.entries import Entries, Floats, reach
 from evenhand._why.outcomes import Split
-from evenhand._why.rows import Rows, sides_of
+from evenhand._why.rows import Rows, outcome_of, sides_of
 from evenhand._why.strata import (
     Means,
     by_stratum,
@@ -75,7 +75,7 @@ def by_strata(
 ) -> Account:
     """Composition and within, with strata and columns."""
     return by_means(
-        _means(counts, statistic, about["cell"]),
+        means_of(counts, statistic, about["cell"]),
         counts.labels("stratum"),
         about,
         by,
@@ -124,7 +124,7 @@ def by_means(
     )
 
 
-def _means(counts: Tally, statistic: Statistic, cell: Label) -> Means:
+def means_of(counts: Tally, statistic: Statistic, cell: Label) -> Means:
     """Rows with values, whose weighted means are the statistic: of a ratio N / D, n / d by d."""
     names = [axis.name for axis in counts.axes]
     place = names.index("group")
@@ -165,10 +165,7 @@ def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> 
     seen = data.weight.sum(axis=0) > 0
     means = data.sums(data.values).sum(axis=0)[seen] / data.weight.sum(axis=0)[seen]
     if used == 2 and data.spread == 0 and set(means.tolist()) == {0.0, 1.0}:
-        raise InputError(
-            f"{named} gives the outcome in every row: it is the outcome under another name, and "
-            "explains nothing. Name columns that were known before the decision."
-        )
+        raise InputError(outcome_of(named))
 
 
 def _strata(data: Means, labels: Sequence[Label], error: float) -> tuple[Stratum, ...]:

@@ -22,7 +22,7 @@ from evenhand._columns.bins import MOST_CLASSES
 from evenhand._columns.encoding import encode, numbers
 from evenhand._errors import InputError
 from evenhand._why.entries import Codes, Entries, Floats
-from evenhand._why.rows import Rows
+from evenhand._why.rows import Rows, outcome_of
 from evenhand._words import listing
 
 FOLDS = 5
@@ -84,10 +84,7 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
         if present == len(kept) == np.ptp(values) + 1:
             raise InputError(f"{name} only numbers the rows, and explains nothing. Leave it out.")
         if abs(np.corrcoef(values, rows.values)[0, 1]) > 1 - 1e-12:
-            raise InputError(
-                f"{name} is the outcome under another name, and explains nothing. Name columns "
-                "that were known before the decision."
-            )
+            raise InputError(outcome_of(name))
         values = ((values - values.mean()) / values.std())[:, None]
         spline = SplineTransformer(KNOTS, degree=3, knots="quantile", extrapolation="linear")
         return _uncorrelated(values, spline.fit_transform(values)[:, 1:])

@@ -42,6 +42,29 @@ def explaining(data: Data, by: Any) -> dict[str, Any]:
     return {"the column": found["group"]} if list(found) == ["group"] else found
 
 
+def check_outcome(columns: dict[str, Any], outcome: Any) -> None:
+    """Refuse a column whose values are the labels of the outcome under other names."""
+    if outcome is None:
+        return
+    decided = encode(outcome, "y_pred")
+    labels = len(decided.labels)
+    for name, column in columns.items():
+        coded = encode(column, name)
+        if len(coded.codes) != len(decided.codes) or not 1 < len(coded.labels) == labels:
+            continue
+        both = np.asarray(decided.codes, np.int64) * labels + np.asarray(coded.codes, np.int64)
+        if labels <= MOST_CLASSES and len(np.unique(both)) == labels:
+            raise InputError(outcome_of(name))
+
+
+def outcome_of(name: str) -> str:
+    """That a column is the outcome, in words."""
+    return (
+        f"{name} gives the outcome in every row: it is the outcome under another name, and "
+        "explains nothing. Name columns that were known before the decision."
+    )
+
+
 def are_strata(columns: dict[str, Any]) -> bool:
     """Whether the combinations of values are few, with rows enough to compare groups in each."""
     coded = [encode(column, name) for name, column in columns.items()]

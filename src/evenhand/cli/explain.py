@@ -15,7 +15,7 @@ from evenhand._kinds import check_roles
 from evenhand._why import Account, explain
 from evenhand._writing import write_all
 from evenhand.cli import failures
-from evenhand.cli.columns import role_options
+from evenhand.cli.columns import flag_of, role_options
 from evenhand.cli.compare import columns_of_files, people_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.numbers import NumberRange
@@ -40,6 +40,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 COLUMNS = (
     "y_true",
     "y_pred",
+    "y_score",
+    "score_of",
+    "threshold",
     "sensitive_features",
     "sample_weight",
     "cluster",
@@ -51,7 +54,7 @@ COLUMNS = (
 OUTPUTS = ("html", "json", "markdown", "png")
 
 
-@role_options(COLUMNS, sensitive_features={"required": True}, y_pred={"required": True})
+@role_options(COLUMNS, sensitive_features={"required": True})
 @click.command("explain", help=HELP, epilog=EXAMPLES)
 @click.argument("files", nargs=-1, metavar="FILE...", required=True)
 @click.option(
@@ -99,7 +102,11 @@ def explain_(**given: Any) -> None:
 
 def account_of(given: dict[str, Any]) -> Account:
     """The account of a request."""
-    roles = {"y_true": given["target"], "y_pred": given["prediction"]}
+    roles = {name: given[flag_of(name)] for name in ("y_true", "y_pred", "y_score")}
+    if given["prediction"] is None and None in (given["score"], given["threshold"]):
+        raise InputError(
+            "Name the decisions by --prediction, or by --score and the --threshold that cuts it."
+        )
     check_roles(**roles, sensitive_features=given["group"])
     taken = [name for name in (*roles.values(), *given["group"]) if name in given["by"]]
     if taken:
@@ -107,7 +114,7 @@ def account_of(given: dict[str, Any]) -> Account:
             f"The column {taken[0]!r} cannot explain a gap of its own: name by --by what was known "
             "before the decision."
         )
-    single = [given[name] for name in ("target", "prediction", "weight")]
+    single = [given[name] for name in ("target", "prediction", "score", "weight")]
     several = [*given["group"], *given["cluster"], *given["by"]]
     names = dict.fromkeys(name for name in (*single, *several) if name is not None)
     columns = columns_of_files(given["files"], list(names))
@@ -128,6 +135,9 @@ def account_of(given: dict[str, Any]) -> Account:
         given["criterion"],
         column("target"),
         column("prediction"),
+        y_score=column("score"),
+        score_of=given["score_of"],
+        threshold=given["threshold"],
         sensitive_features=whom,
         sample_weight=column("weight"),
         cluster=columns_named("cluster"),

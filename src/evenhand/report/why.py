@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand._words import capitalized, listing, number
+from evenhand._words import capitalized, listing, number, percent
 from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
 from evenhand.report.charts import Step, Waterfall
 from evenhand.report.formats import amount, apart, key, name, words
@@ -32,6 +32,8 @@ def report_of(document: Document) -> Report:
         sections.append(Section("columns", "Which columns", [table]))
     if document["strata"]:
         sections.append(Section("strata", "Where groups differ", [_strata(document)]))
+    if document["regions"]:
+        sections.append(Section("regions", "Which scores the gap comes from", [_regions(document)]))
     if document["proxies"]:
         sections.append(Section("proxies", "Which columns predict the group", _proxies(document)))
     return Report(
@@ -143,3 +145,17 @@ def _strata(document: Document) -> Table:
     hidden = len(document["strata"]) - len(rows)
     more = f"{hidden:,} more, with smaller parts, are in to_frame('strata')." if hidden > 0 else ""
     return Table("Strata", heads, rows, kind="cards", more=more, elastic="stratum")
+
+
+def _regions(document: Document) -> Table:
+    heads = [Head("Scores"), Head("Where")]
+    heads += [Head(f"Share of {name(group['label'])}", True) for group in document["groups"]]
+    level = f"{100 * document['confidence']:g}% interval, all at once"
+    heads += [Head("Part of the gap", True, "part"), Head(level, True, "interval")]
+    rows = []
+    for one in document["regions"]:
+        cells = [Cell(one["name"], key(one["span"][0])), Cell(one["words"])]
+        cells += [Cell(percent(share), key(share)) for share in one["shares"]]
+        cells.append(Cell(apart(one["value"], document["is_rate"]), key(one["value"])))
+        rows.append(Row([*cells, Cell(_ends(document, one), key(one["low"]))]))
+    return Table("Scores", heads, rows, kind="cards")
