@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._columns.codes import smallest_unsigned
@@ -16,12 +15,12 @@ from evenhand._data.distributions import ascending
 from evenhand._data.groups import show
 from evenhand.mitigation._fields import Share
 from evenhand.mitigation.amount_rule import AmountRule, broken_lines
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, shares
+from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, PathFitter, Rows, shares
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
 
 
-class BarycenterRegressor(GroupRegressor):
+class BarycenterRegressor(PathFitter, GroupRegressor):
     """Sends each prediction to the quantile of equal rank of the groups' W2 barycenter.
 
     f(x, a) = Σ_b π_b F_b⁻¹(F_a(base(x))): the predictor nearest to the base one, in mean square,
@@ -75,29 +74,10 @@ class BarycenterRegressor(GroupRegressor):
     draw: bool = field(default=True, init=False)
     row_id: Any = field(default=None, init=False)
 
-    def fit_path(
-        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
-    ) -> Iterator[Self]:
-        """Fitted copies for a grid of fractions, all of the one barycenter.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        grid : iterable of float
-            The values of `fraction`.
-        sample_weight : array-like of shape (n_rows,), default None
-            As for `fit`.
-
-        Yields
-        ------
-        BarycenterRegressor
-            For each value a fitted copy; this estimator stays as it is.
-
-        """
-        fitted = clone(self).fit(X, y, sample_weight)
+    def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
+        self._fit(rows)
         for fraction in grid:
-            model = copy(fitted).set_params(fraction=fraction)
+            model = copy(self).set_params(fraction=fraction)
             model._check_values()
             yield model
 

@@ -29,7 +29,32 @@ Floats = NDArray[np.float64]
 SPARSE_ENOUGH = 0.5  # with fewer entries than this that are not zero, a sparse product is faster
 
 
-class GivenScores(RegressorMixin, Fields):  # type: ignore[misc]
+class _Given(Fields):
+    """A model that reads its answers from X, and learns nothing."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Learn nothing.
+
+        Parameters
+        ----------
+        X : array-like or dataframe
+            Rows, with what is read among their columns.
+        y, sample_weight : ignored
+            There for the sake of pipelines.
+
+        Returns
+        -------
+        estimator
+            This estimator.
+
+        """
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class GivenScores(RegressorMixin, _Given):  # type: ignore[misc]
     """A regressor that reads its predictions from a column of X, and learns nothing.
 
     Give it to a method as `estimator` to adjust scores that another model made: the column is
@@ -55,24 +80,6 @@ class GivenScores(RegressorMixin, Fields):  # type: ignore[misc]
 
     column: Any = field(kw_only=False)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Learn nothing.
-
-        Parameters
-        ----------
-        X : array-like or dataframe
-            Rows, with the column of scores among their columns.
-        y, sample_weight : ignored
-            There for the sake of pipelines.
-
-        Returns
-        -------
-        GivenScores
-            This estimator.
-
-        """
-        return self
-
     def predict(self, X: Any) -> Floats:
         """Read the scores.
 
@@ -89,11 +96,8 @@ class GivenScores(RegressorMixin, Fields):  # type: ignore[misc]
         """
         return finite(column_of(X, self.column), f"the column of scores {self.column!r}")
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
-
-class GivenProbabilities(ClassifierMixin, Fields):  # type: ignore[misc]
+class GivenProbabilities(ClassifierMixin, _Given):  # type: ignore[misc]
     """A classifier that reads its probabilities from columns of X, and learns nothing.
 
     Give it to a method as `estimator`, with prefit=True or without, to post-process probabilities
@@ -128,24 +132,6 @@ class GivenProbabilities(ClassifierMixin, Fields):  # type: ignore[misc]
         """The classes, in the order of the columns."""
         return np.asarray(range(len(self.columns)) if self.classes is None else self.classes)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Learn nothing.
-
-        Parameters
-        ----------
-        X : array-like or dataframe
-            Rows, with the columns of probabilities among their columns.
-        y, sample_weight : ignored
-            There for the sake of pipelines.
-
-        Returns
-        -------
-        GivenProbabilities
-            This estimator.
-
-        """
-        return self
-
     def predict_proba(self, X: Any) -> Floats:
         """Read the probabilities.
 
@@ -179,9 +165,6 @@ class GivenProbabilities(ClassifierMixin, Fields):  # type: ignore[misc]
 
         """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 def fit_underlying(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isabstract
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -147,6 +147,43 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         """The key of the lots."""
         given = self.random_state
         return int(given) if isinstance(given, int | np.integer) else self._key
+
+    @suggests_names
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the groups, the base model, and the method's own rule.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
+            The features, with the group columns among them.
+        y : array-like of shape (n_rows,)
+            The true classes, or values.
+        sample_weight : array-like of shape (n_rows,), default None
+            The weight of each row; those of weight 0 are not there.
+
+        Returns
+        -------
+        estimator
+            This estimator, fitted.
+
+        """
+        check_order(X=X, y=y, sample_weight=sample_weight)
+        rows = self._read(X, y, sample_weight)
+        self._fit(rows)
+        self._tell_shared(rows)
+        return self
+
+    @abstractmethod
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """The fitting rows, checked; learns groups, and classes if there are any."""
+
+    @abstractmethod
+    def _fit(self, rows: Rows) -> None:
+        """Learn from the rows; `sensitive_`, `notes_` and `classes_` are there already."""
+
+    @abstractmethod
+    def _tell_shared(self, rows: Rows) -> None:
+        """Note how the bound changes where people who agree share a lot."""
 
     @available_if(_draws)  # type: ignore[untyped-decorator]
     def lots(self, X: Any) -> Floats:
@@ -326,6 +363,38 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         )
 
 
+class PathFitter(GroupReader, ABC):
+    """A method that fits all values of its hyperparameter in one go."""
+
+    def fit_path(
+        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
+    ) -> Iterator[Self]:
+        """Fitted copies for a grid of the hyperparameter; what they share is fitted once.
+
+        Parameters
+        ----------
+        X, y : array-like
+            As for `fit`.
+        grid : iterable of float
+            The values of the hyperparameter.
+        sample_weight : array-like of shape (n_rows,), default None
+            As for `fit`.
+
+        Yields
+        ------
+        estimator
+            For each value a fitted copy; this estimator stays as it is.
+
+        """
+        first = clone(self)
+        rows = first._read(X, y, sample_weight)
+        yield from first._path(rows, grid)
+
+    @abstractmethod
+    def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
+        """Fitted copies of this estimator, which nobody else holds."""
+
+
 class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     """The abstract parent of the classification methods; a method adds `_fit` and `_decide`.
 
@@ -360,37 +429,8 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     classes_: NDArray[Any] = field(init=False)
 
     @abstractmethod
-    def _fit(self, rows: Rows) -> None:
-        """Learn from the rows; `classes_`, `sensitive_` and `notes_` are there already."""
-
-    @abstractmethod
     def _decide(self, X: Any, group: Codes) -> Floats:
         """Probabilities of each class, for rows whose groups were all seen at fit."""
-
-    @suggests_names
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the groups, the base model, and the method's own rule.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
-            The features, with the group columns among them.
-        y : array-like of shape (n_rows,)
-            The true classes.
-        sample_weight : array-like of shape (n_rows,), default None
-            The weight of each row; those of weight 0 are not there.
-
-        Returns
-        -------
-        GroupClassifier
-            This estimator, fitted.
-
-        """
-        check_order(X=X, y=y, sample_weight=sample_weight)
-        rows = self._read(X, y, sample_weight)
-        self._fit(rows)
-        self._tell_shared(rows)
-        return self
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class in the decision, which may be made at random.
@@ -446,7 +486,6 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return tags
 
     def _tell_shared(self, rows: Rows) -> None:
-        """Note how the bound changes where people who agree share a lot."""
         chances = self._decide(rows.X, rows.group)
         by_lot = np.flatnonzero(chances.max(axis=1) < 1)
 
@@ -462,7 +501,6 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The fitting rows, checked, with classes by number; learns classes and groups."""
         X = self._checked(X, reset=True)
         labels = checked_target(y, self)
         with refusing("y cannot be classified"):
@@ -545,38 +583,8 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
     """
 
     @abstractmethod
-    def _fit(self, rows: Rows) -> None:
-        """Learn from the rows; `sensitive_` and `notes_` are there already."""
-
-    @abstractmethod
     def _regress(self, X: Any, group: Codes) -> Floats:
         """A value for each row, whose groups were all seen at fit."""
-
-    @suggests_names
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the groups, the base model, and the method's own rule.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
-            The features, with the group columns among them.
-        y : array-like of shape (n_rows,)
-            The true values.
-        sample_weight : array-like of shape (n_rows,), default None
-            The weight of each row; those of weight 0 are not there.
-
-        Returns
-        -------
-        GroupRegressor
-            This estimator, fitted.
-
-        """
-        check_order(X=X, y=y, sample_weight=sample_weight)
-        rows = self._read(X, y, sample_weight)
-        self._fit(rows)
-        everyone = np.arange(len(rows.y))
-        self._tell_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
-        return self
 
     def predict(self, X: Any) -> Floats:
         """A value for each row.
@@ -599,12 +607,15 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         values = self._regress(X, np.where(strangers, 0, group))
         return np.where(strangers, self._base(X), values) if strangers.any() else values
 
+    def _tell_shared(self, rows: Rows) -> None:
+        everyone = np.arange(len(rows.y))
+        self._tell_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
+
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:  # noqa: ARG002
         """What the method bounds, where the fitting rows have these lots, and the bound."""
         return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """The fitting rows, checked; learns the groups."""
         X = self._checked(X, reset=True)
         values = checked_target(y, self, numeric=True).astype(np.float64)
         return self._rows(X, values, sample_weight)
@@ -627,7 +638,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         return finite(np.ravel(self.estimator_.predict(self._features(X))), "the base prediction")
 
 
-def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
+def able(parent: type[Any], can: Callable[[Any], bool]) -> list[str]:
     """The names of our estimators under a parent that can do something.
 
     They are found as its subclasses, so that no method needs to import another to name it.
@@ -635,7 +646,7 @@ def able(parent: type[GroupReader], can: Callable[[Any], bool]) -> list[str]:
     return sorted(cls.__name__ for cls in _subclasses(parent) if can(cls))
 
 
-def _subclasses(parent: type[GroupReader]) -> Iterator[type[GroupReader]]:
+def _subclasses(parent: type[Any]) -> Iterator[type[GroupReader]]:
     """The estimators of this package under a parent, but not those that are still abstract."""
     for cls in parent.__subclasses__():
         if cls.__module__.startswith(PACKAGE) and not isabstract(cls):

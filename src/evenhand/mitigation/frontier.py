@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenhand._seeds import seed_of
-from evenhand.measures import MeasureLike, resolve
-from evenhand.mitigation._fields import NonNegative, Positive
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
 from evenhand.mitigation.crossfit import rows as crossfit
@@ -17,18 +15,18 @@ from evenhand.mitigation.crossfit.advice import advised
 from evenhand.mitigation.crossfit.calibration import believable
 from evenhand.mitigation.crossfit.objective import Objective
 from evenhand.mitigation.estimators import Floats, Rows
-from evenhand.mitigation.optimal.classifier import CriterionBound, Populations, RuleClassifier
+from evenhand.mitigation.optimal.classifier import Populations
 from evenhand.mitigation.optimal.generation import Solution
 from evenhand.mitigation.optimal.problem import Columns, costs_of
-from evenhand.mitigation.optimal.rates import RATES
 from evenhand.mitigation.optimal.scores import Population
 from evenhand.mitigation.optimal.steady import Steady
+from evenhand.mitigation.rate_constrained import RateConstrainedClassifier
 
 FOLDS = 5
 LEAST_ROWS = 2 * FOLDS  # of a class, for scores of rows that the base model was not fitted to
 
 
-class FrontierClassifier(RuleClassifier):
+class FrontierClassifier(RateConstrainedClassifier):
     """Post-processes a classifier so that a criterion is at most ε on rows not seen at fit too.
 
     For any number of classes and groups, told the criterion and the measure by which it will be
@@ -41,19 +39,6 @@ class FrontierClassifier(RuleClassifier):
 
     Parameters
     ----------
-    criterion : str, default "statistical_parity"
-        "statistical_parity", "equal_opportunity", "predictive_equality", "equalized_odds" or
-        "average_odds".
-    measure : str or Measure, default "mpd"
-        How unequal the rates of a cell are: "mpd", "gini", "pq", "shortfall", or a `Measure` with a
-        gradient and convex level sets; the criterion is its largest value over the cells.
-    epsilon : float, default 0.01
-        The most that the measure may be, in its own unit: by "mpd" 0.05 are five percentage
-        points between two groups. 0 makes the rates equal.
-    cost : array-like of shape (n_classes, n_classes), default None
-        What it costs to decide a class (column) when another is true (row); None: 1 if wrong.
-    p, q : float or None, default None
-        The orders of PQ, 0 < p ≤ 1 ≤ q; None is 1 and 2, or those in "pq(p=0.5, q=3)".
     rate_error : float, "cross-fit" or None, default "cross-fit"
         The largest standard error that a group's rate may have. The smaller the group, the more of
         its decisions are made at random. By default the one that does best on rows left out of the
@@ -95,19 +80,9 @@ class FrontierClassifier(RuleClassifier):
 
     """
 
-    criteria: ClassVar[tuple[str, ...]] = tuple(RATES)
-    criterion: str = "statistical_parity"
-    measure: MeasureLike = "mpd"
-    epsilon: NonNegative = 0.01
-    cost: Any = None
-    p: Positive | None = None
-    q: Positive | None = None
+    _takes_probable: ClassVar[bool] = False
     rate_error: Any = "cross-fit"
     group_estimator: Any = field(default=None, init=False)
-
-    def _bound(self) -> CriterionBound:
-        measure = resolve(self.measure, self.p, self.q)
-        return CriterionBound(self._require_criterion(), measure, self.epsilon)
 
     def _populations(self, rows: Rows) -> Populations:
         self._fit_base(rows)

@@ -17,14 +17,22 @@ from sklearn.utils.validation import check_array, validate_data
 
 from evenhand.mitigation._fields import Count, Range, Share, Unseen
 from evenhand.mitigation.base_models import Refitting, weight_parameter
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, Stage, shares
+from evenhand.mitigation.estimators import (
+    Codes,
+    Floats,
+    GroupRegressor,
+    PathFitter,
+    Rows,
+    Stage,
+    shares,
+)
 
 LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
 SHELLS = (1 / 2, 1 / 4, 3 / 4, 1 / 8, 3 / 8, 5 / 8, 7 / 8)
 UNIDENTIFIED = 1e-12
 
 
-class BoundedGroupLossRegressor(GroupRegressor):
+class BoundedGroupLossRegressor(PathFitter, GroupRegressor):
     """Weighs the groups so that both the mean loss and the worst group's loss are small.
 
     For every point of a grid of weights λ the base model is fitted with each row weighing
@@ -100,31 +108,10 @@ class BoundedGroupLossRegressor(GroupRegressor):
     row_id: Any = field(default=None, init=False)
     random_state: Any = field(default=None, init=False)
 
-    def fit_path(
-        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
-    ) -> Iterator[Self]:
-        """Fitted copies for a grid of weights of the constraint, chosen among the same models.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        grid : iterable of float
-            The values of `constraint_weight`.
-        sample_weight : array-like of shape (n_rows,), default None
-            As for `fit`.
-
-        Yields
-        ------
-        BoundedGroupLossRegressor
-            For each value a fitted copy; this estimator stays as it is.
-
-        """
-        first = clone(self)
-        rows = first._read(X, y, sample_weight)
-        models, share = first._tried(rows), shares(rows.group, rows.weight)
+    def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
+        models, share = self._tried(rows), shares(rows.group, rows.weight)
         for weight in grid:
-            yield copy(first).set_params(constraint_weight=weight)._choose(models, share)
+            yield copy(self).set_params(constraint_weight=weight)._choose(models, share)
 
     def _fit(self, rows: Rows) -> None:
         self._choose(self._tried(rows), shares(rows.group, rows.weight))

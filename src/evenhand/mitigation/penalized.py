@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from evenhand._errors import InputError, InputTypeError, require
 from evenhand.criteria import CRITERIA
@@ -35,7 +34,42 @@ HELD_OUT = 0.1  # of the rows, for early stopping
 
 
 class _Penalized(GroupReader):
-    """What both estimators do: parameters, rows to tensors, fit, and outputs back."""
+    """What both estimators do: parameters, rows to tensors, fit, and outputs back.
+
+    Parameters
+    ----------
+    strength : float, default 1.0
+        What the penalty is multiplied by; 0 is plain training.
+    bound : float, default None
+        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
+    noise : {"subtract", "memory"} or None, default "memory"
+        What is done about the noise of small groups in a batch.
+    hidden : sequence of int, default (64, 64)
+        The sizes of the layers; () is a linear model.
+    learning_rate : float, default 0.003
+        Of the training (Adam).
+    batch_size : int, default 512
+        Rows in a step of the training.
+    max_epochs : int, default 30
+        Passes over the rows, at most.
+    patience : int, default 5
+        Epochs without progress on a tenth of the rows before training stops; None never stops, and
+        neither does a bound.
+    device : str, default "auto"
+        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
+    progress : bool, default None
+        Whether a bar is shown; None shows it for many rows.
+
+    Attributes
+    ----------
+    term_ : torch.nn.Module or None
+        The penalty, or the bound.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted from the features, and what they are divided by.
+    history_ : list of float
+        The mean objective of each epoch.
+
+    """
 
     stage: ClassVar[Stage] = "in"
     hyperparameter: ClassVar[str | None] = "strength"
@@ -195,42 +229,15 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         What is to be even: any criterion of labels.
     measure : str, default "mpd"
         How unequal it is; as of `evenhand.torch.Penalty`.
-    strength : float, default 1.0
-        What the penalty is multiplied by; 0 is plain training.
-    bound : float, default None
-        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
-    noise : {"subtract", "memory"} or None, default "memory"
-        What is done about the noise of small groups in a batch.
     temperature : float, default None
         Makes probabilities as sharp as decisions in the penalty.
     hard : bool, default False
         Count decisions in the penalty, with the gradient of the probabilities.
-    hidden : sequence of int, default (64, 64)
-        The sizes of the layers; () is a linear model.
-    learning_rate : float, default 0.003
-        Of the training (Adam).
-    batch_size : int, default 512
-        Rows in a step of the training.
-    max_epochs : int, default 30
-        Passes over the rows, at most.
-    patience : int, default 5
-        Epochs without progress on a tenth of the rows before training stops; None never stops, and
-        neither does a bound.
-    device : str, default "auto"
-        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
-    progress : bool, default None
-        Whether a bar is shown; None shows it for many rows.
 
     Attributes
     ----------
     network_ : torch.nn.Module
         The fitted network, of scaled features.
-    term_ : torch.nn.Module or None
-        The penalty, or the bound.
-    mean_, scale_ : ndarray of shape (n_features,)
-        What is subtracted from the features, and what they are divided by.
-    history_ : list of float
-        The mean objective of each epoch.
 
     Notes
     -----
@@ -256,6 +263,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
     """
 
     criteria: ClassVar[tuple[str, ...]] = LABEL_CRITERIA
+    draw: bool = field(default=False, init=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One more epoch on these rows; the first call learns the classes and groups.
@@ -316,23 +324,6 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
     def _decide(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
         return np.asarray(self._outputs(X).softmax(dim=1).numpy())
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_rows, n_columns)
-            Rows like those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels of `classes_`.
-
-        """
-        check_is_fitted(self)
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
 
 class PenalizedRegressor(_Penalized, GroupRegressor):
     """A network for numbers that is trained with a criterion in its loss; blind to the group.
@@ -346,42 +337,15 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
     measure : str, default "mpd"
         How unequal it is; as of `evenhand.torch.Penalty`. Predictions are in standard deviations
         of the target, so that means may be negative and only "mpd" measures them.
-    strength : float, default 1.0
-        What the penalty is multiplied by; 0 is plain training.
-    bound : float, default None
-        Instead of a penalty, a bound: the most inequality, kept by an augmented Lagrangian.
-    noise : {"subtract", "memory"} or None, default "memory"
-        What is done about the noise of small groups in a batch.
     temperature : float, default None
         How soft a cut is, in standard deviations, for strong and Wasserstein parity.
-    hidden : sequence of int, default (64, 64)
-        The sizes of the layers; () is a linear model.
-    learning_rate : float, default 0.003
-        Of the training (Adam).
-    batch_size : int, default 512
-        Rows in a step of the training.
-    max_epochs : int, default 30
-        Passes over the rows, at most.
-    patience : int, default 5
-        Epochs without progress on a tenth of the rows before training stops; None never stops, and
-        neither does a bound.
-    device : str, default "auto"
-        Where it is trained: "cpu", "cuda", "mps", or the fastest at hand.
-    progress : bool, default None
-        Whether a bar is shown; None shows it for many rows.
 
     Attributes
     ----------
     network_ : torch.nn.Module
         The fitted network, of scaled features and for the scaled target.
-    term_ : torch.nn.Module or None
-        The penalty, or the bound.
-    mean_, scale_ : ndarray of shape (n_features,)
-        What is subtracted from the features, and what they are divided by.
     center_, unit_ : float
         The same of the target.
-    history_ : list of float
-        The mean objective of each epoch.
 
     Notes
     -----

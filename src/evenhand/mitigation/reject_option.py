@@ -9,17 +9,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand.mitigation._fields import NonNegative
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
+from evenhand.mitigation.estimators import (
+    Codes,
+    Floats,
+    GroupClassifier,
+    PathFitter,
+    Quantity,
+    Rows,
+)
 from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 
 
-class RejectOptionClassifier(GroupClassifier):
+class RejectOptionClassifier(PathFitter, GroupClassifier):
     """A threshold with a margin around it, within which the group decides.
 
     Threshold and margin are those of the best balanced accuracy on the fitting rows for which
@@ -87,29 +93,10 @@ class RejectOptionClassifier(GroupClassifier):
     row_id: Any = field(default=None, init=False)
     random_state: Any = field(default=None, init=False)
 
-    def fit_path(
-        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
-    ) -> Iterator[Self]:
-        """Fitted copies for a grid of bounds; the base model and all thresholds are tried once.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        grid : iterable of float
-            The values of `epsilon`.
-        sample_weight : array-like of shape (n_rows,), default None
-            As for `fit`.
-
-        Yields
-        ------
-        RejectOptionClassifier
-            For each value a fitted copy; this estimator stays as it is.
-
-        """
-        fitted = clone(self).fit(X, y, sample_weight)
+    def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
+        self._fit(rows)
         for epsilon in grid:
-            yield copy(fitted).set_params(epsilon=epsilon)._choose()
+            yield copy(self).set_params(epsilon=epsilon)._choose()
 
     def _fit(self, rows: Rows) -> None:
         self._require_criterion()

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand._data.groups import show
@@ -21,7 +20,7 @@ from evenhand.measures import Measure
 from evenhand.mitigation._fields import Positive
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
+from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, PathFitter, Rows
 from evenhand.mitigation.optimal.generation import Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Columns, Problem, compared, costs_of, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS
@@ -40,7 +39,7 @@ class CriterionBound(NamedTuple):
     epsilon: float
 
 
-class RuleClassifier(GroupClassifier):
+class RuleClassifier(PathFitter, GroupClassifier):
     """The abstract parent of the post-processors that solve for a `DecisionRule`.
 
     Where nobody's group is known, `group=evenhand.probable(["p_F", "p_M"], groups=["F", "M"])`
@@ -98,32 +97,11 @@ class RuleClassifier(GroupClassifier):
     def _bound(self) -> CriterionBound:
         """What must be how equal, by the parameters."""
 
-    def fit_path(
-        self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
-    ) -> Iterator[Self]:
-        """Fitted copies for a grid of bounds; the base model is fitted and the rows sorted once.
-
-        Parameters
-        ----------
-        X, y : array-like
-            As for `fit`.
-        grid : iterable of float
-            The values of `epsilon`.
-        sample_weight : array-like of shape (n_rows,), default None
-            As for `fit`.
-
-        Yields
-        ------
-        RuleClassifier
-            For each value a fitted copy; this estimator stays as it is.
-
-        """
-        first = clone(self)
-        rows = first._read(X, y, sample_weight)
-        populations = first._populations(rows)
+    def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
+        populations = self._populations(rows)
         last: tuple[Population | None, Columns | None] = None, None
         for epsilon in grid:
-            fitted = copy(first).set_params(epsilon=epsilon)
+            fitted = copy(self).set_params(epsilon=epsilon)
             population = populations(epsilon)
             start = last[1] if population is last[0] else None
             last = population, fitted._solve(population, start).columns
