@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.cli.failures import INTERRUPTED, Unusable
+from evenhand.cli import failures
+from evenhand.cli.failures import FAILED as FAILED
+from evenhand.cli.failures import RESUMABLE
 from evenhand.cli.numbers import NumberRange, WholeRange
-from evenhand.cli.terminal import tell
 
 if TYPE_CHECKING:
     from evenhand.benchmark import Design, Results
-
-FAILED = 3
 
 out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the results."
@@ -37,27 +35,11 @@ loss_option = click.option(
 design_argument = click.argument("design", type=click.Path(dir_okay=False, path_type=Path))
 
 
-class Lost(click.ClickException):
-    """Some runs have no result."""
-
-    exit_code = FAILED
-
-
 @contextmanager
 def failures_in_one_line() -> Iterator[None]:
-    """Turn what goes wrong with a benchmark into one message and its status."""
-    try:
+    """Turn what goes wrong with a benchmark, whose designs have no options, into one message."""
+    with failures.interruptible(RESUMABLE), failures.failures_in_one_line(worded=str):
         yield
-    except KeyboardInterrupt:
-        tell("Interrupted; what was done is kept. Run the same command to go on.", err=True)
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    except BrokenExecutor as failure:
-        raise Lost(
-            "A worker process died, perhaps out of memory; what was done is kept. "
-            "Run the same command to go on, with fewer --jobs."
-        ) from failure
-    except (ValueError, TypeError, OSError, ImportError) as failure:
-        raise Unusable(str(failure)) from failure
 
 
 def design_in(path: Path) -> Design:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from evenhand._errors import InputError
-from evenhand._files.files import check_outputs, found_files
 from evenhand._kinds import check_roles
 from evenhand._why import Account, explain
-from evenhand._writing import write_all
-from evenhand.cli import failures
+from evenhand.cli.answers import (
+    answer,
+    columns_asked,
+    confidence_option,
+    files_argument,
+    output_options,
+    picture,
+)
 from evenhand.cli.columns import flag_of, role_options
-from evenhand.cli.compare import columns_of_files, people_of
-from evenhand.cli.failures import failures_in_one_line, interruptible
-from evenhand.cli.numbers import NumberRange
-from evenhand.cli.options import bins_of
-from evenhand.cli.summary import drawn
-from evenhand.cli.terminal import busy, complain, echoed
 
 HELP = """Say why two groups in FILE differ: their gap in parts that add up to it.
 
@@ -36,7 +32,6 @@ EXAMPLES = "\n".join(
         "      --by department --html why.html",
     ]
 )
-FILE = click.Path(dir_okay=False, path_type=Path)
 COLUMNS = (
     "y_true",
     "y_pred",
@@ -51,12 +46,11 @@ COLUMNS = (
     "bins",
     "missing",
 )
-OUTPUTS = ("html", "json", "markdown", "png")
 
 
 @role_options(COLUMNS, sensitive_features={"required": True})
 @click.command("explain", help=HELP, epilog=EXAMPLES)
-@click.argument("files", nargs=-1, metavar="FILE...", required=True)
+@files_argument
 @click.option(
     "--by", metavar="COLUMN", multiple=True, help="A column that may explain the gap; repeatable."
 )
@@ -73,31 +67,26 @@ OUTPUTS = ("html", "json", "markdown", "png")
     nargs=2,
     help="The two groups; by default those with the highest and the lowest value.",
 )
-@click.option(
-    "--confidence",
-    type=NumberRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
+@confidence_option("Of the intervals.")
+@output_options(
+    html="Write a page.",
+    json="Write the account as data.",
+    markdown="Write it as Markdown.",
+    png="Draw the parts.",
 )
-@click.option("--html", type=FILE, metavar="PATH", help="Write a page.")
-@click.option("--json", type=FILE, metavar="PATH", help="Write the account as data.")
-@click.option("--markdown", type=FILE, metavar="PATH", help="Write it as Markdown.")
-@click.option("--png", type=FILE, metavar="PATH", help="Draw the parts.")
-@click.option("--quiet", is_flag=True, help="Print nothing; write the files.")
 def explain_(**given: Any) -> None:
     """Read, explain, print and write; its help stands above."""
-    outputs = {name: given[name] for name in OUTPUTS if given[name]}
-    with interruptible():
-        with failures_in_one_line():
-            check_outputs(outputs, found_files(given["files"]))
-            with busy("Explaining …", quiet=given["quiet"]):
-                found = account_of(given)
-                contents = {name: content_of(name, found) for name in outputs}
-        failed = [] if given["quiet"] else echoed(drawn(found.document()))
-        failed += write_all({path: contents[name] for name, path in outputs.items()})
-        complain(failed)
-    click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
+    answer(
+        given,
+        "Explaining …",
+        lambda: account_of(given),
+        lambda found: {
+            "html": found.to_html,
+            "json": found.to_json,
+            "markdown": found.to_markdown,
+            "png": lambda: picture(found),
+        },
+    )
 
 
 def account_of(given: dict[str, Any]) -> Account:
@@ -114,49 +103,11 @@ def account_of(given: dict[str, Any]) -> Account:
             f"The column {taken[0]!r} cannot explain a gap of its own: name by --by what was known "
             "before the decision."
         )
-    single = [given[name] for name in ("target", "prediction", "score", "weight")]
-    several = [*given["group"], *given["cluster"], *given["by"]]
-    names = dict.fromkeys(name for name in (*single, *several) if name is not None)
-    columns = columns_of_files(given["files"], list(names))
-
-    def column(option: str) -> Any:
-        return None if given[option] is None else columns[given[option]]
-
-    def columns_named(option: str) -> Any:
-        return {name: columns[name] for name in given[option]} or None
-
-    whom = people_of(
-        {name: columns[name] for name in given["group"]},
-        dict(map(bins_of, given["bins"])),
-        given["missing"],
-        None,
-    )
+    asked, by = columns_asked(given, COLUMNS, *given["by"])
     return explain(
         given["criterion"],
-        column("target"),
-        column("prediction"),
-        y_score=column("score"),
-        score_of=given["score_of"],
-        threshold=given["threshold"],
-        sensitive_features=whom,
-        sample_weight=column("weight"),
-        cluster=columns_named("cluster"),
-        favorable=given["favorable"],
-        task=given["task"],
-        by=columns_named("by"),
+        **asked,
+        by=by or None,
         between=given["between"] or None,
         confidence=given["confidence"],
     )
-
-
-def content_of(kind: str, found: Account) -> Callable[[], str | bytes]:
-    """What makes the content of a file."""
-    if kind == "png":
-        return lambda: _picture(found)
-    return {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}[kind]
-
-
-def _picture(found: Account) -> bytes:
-    page = io.BytesIO()
-    found.plot().savefig(page, dpi=150)
-    return page.getvalue()

@@ -86,8 +86,12 @@ def interruptible(message: str = HALF_WRITTEN) -> Iterator[None]:
 
 
 @contextmanager
-def failures_in_one_line() -> Iterator[None]:
-    """Turn what is wrong with the caller's command or file into one message and status 2."""
+def failures_in_one_line(worded: Callable[[str], str] | None = None) -> Iterator[None]:
+    """Turn what is wrong with the caller's command or file into one message and status 2.
+
+    It is `worded` in the options of the command by default.
+    """
+    say = worded or _one_line
     try:
         yield
     except BrokenExecutor as failure:
@@ -96,13 +100,13 @@ def failures_in_one_line() -> Iterator[None]:
             "Run the same command to go on, with fewer --jobs."
         ) from failure
     except (ValueError, TypeError, OSError, ImportError) as failure:
-        raise Unusable(_one_line(str(failure))) from failure
+        raise Unusable(say(str(failure))) from failure
     except Exception as failure:
         if _is_of_engine(failure, "InterruptException"):
             raise KeyboardInterrupt from failure
         if not _is_of_engine(failure, "Error"):
             raise
-        raise Unusable(f"The file cannot be read: {_one_line(str(failure))}") from failure
+        raise Unusable(f"The file cannot be read: {say(str(failure))}") from failure
 
 
 def done_unless_stopped(

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evenhand._errors import InputError
-from evenhand._files.files import check_outputs, found_files
 from evenhand._kinds import check_roles
 from evenhand._words import plain
-from evenhand._writing import write_all
-from evenhand.cli import failures
+from evenhand.cli.answers import (
+    Contents,
+    answer,
+    columns_asked,
+    files_argument,
+    output_options,
+    picture,
+)
 from evenhand.cli.columns import role_options
-from evenhand.cli.compare import columns_of_files, people_of
-from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
-from evenhand.cli.options import bins_of
 from evenhand.cli.summary import drawn
-from evenhand.cli.terminal import busy, complain, echoed
 
 if TYPE_CHECKING:
     from evenhand._frontier import Frontier, RegressionFrontier
@@ -41,8 +39,6 @@ EXAMPLES = "\n".join(
         "      --held-out 0.3 --rule 0.05 --csv curve.csv --png curve.png",
     ]
 )
-FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 COLUMNS = (
     "y_true",
@@ -59,7 +55,7 @@ COLUMNS = (
 
 @role_options(COLUMNS, sensitive_features={"required": True}, y_score={"required": True})
 @click.command("frontier", help=HELP, epilog=EXAMPLES)
-@click.argument("files", nargs=-1, metavar="FILE...", required=True)
+@files_argument
 @click.option(
     "--criterion",
     metavar="NAME",
@@ -92,58 +88,45 @@ COLUMNS = (
 @click.option("--capacity", type=Number(), help="How many are selected, or if below 1 which share.")
 @click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
 @click.option("--rule", type=NumberRange(0), help="Print the rule for this disparity.")
-@click.option("--csv", type=FILE, metavar="PATH", help="Write the curve.")
-@click.option("--json", type=FILE, metavar="PATH", help="Write the rule; needs --rule.")
-@click.option("--png", type=FILE, metavar="PATH", help="Draw the curve.")
-@click.option("--quiet", is_flag=True, help="Print nothing; write the files.")
+@output_options(csv="Write the curve.", json="Write the rule; needs --rule.", png="Draw the curve.")
 def frontier_(**given: Any) -> None:
     """Read, trace, print and write; its help stands above."""
-    outputs = {name: given[name] for name in ("csv", "json", "png") if given[name]}
-    with interruptible():
-        with failures_in_one_line():
-            check_outputs(outputs, found_files(given["files"]))
-            if given["json"] and given["rule"] is None:
-                raise InputError("--json writes a rule: say for which disparity by --rule.")
-            with busy("Tracing …", quiet=given["quiet"]):
-                found = frontier_of(given)
-                if given["rule"] is not None:
-                    _rule(found, given["rule"])
-                contents = {name: content_of(name, found, given["rule"]) for name in outputs}
-        failed = [] if given["quiet"] else echoed(text_of_frontier(found, given["rule"]))
-        failed += write_all({path: contents[name] for name, path in outputs.items()})
-        complain(failed)
-    click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
+
+    def contents(found: Traced) -> Contents:
+        rule = None if given["rule"] is None else found.rule(given["rule"])
+        return {
+            "csv": lambda: _csv(found.to_dict()),
+            "png": lambda: picture(found),
+            "json": lambda: f"{rule.to_json()}\n" if rule is not None else "",
+        }
+
+    answer(
+        given,
+        "Tracing …",
+        lambda: frontier_of(given),
+        contents,
+        lambda found: text_of_frontier(found, given["rule"]),
+    )
 
 
 def frontier_of(given: dict[str, Any]) -> Traced:
     """Trace the frontier of a request."""
     from evenhand._frontier import frontier
 
+    if given["json"] and given["rule"] is None:
+        raise InputError("--json writes a rule: say for which disparity by --rule.")
     check_roles(
         y_true=given["target"],
         y_pred=given["prediction"],
         y_score=given["score"],
         sensitive_features=given["group"],
     )
-    single = [given[name] for name in ("target", "score", "prediction", "weight")]
-    names = [name for name in (*single, *given["group"]) if name is not None]
-    columns = columns_of_files(given["files"], names)
-
-    def column(option: str) -> Any:
-        return None if given[option] is None else columns[given[option]]
-
+    asked, _ = columns_asked(given, COLUMNS)
     capacity = given["capacity"]
     return frontier(
-        column("target"),
-        column("score"),
-        sensitive_features=people_of(
-            {name: columns[name] for name in given["group"]},
-            dict(map(bins_of, given["bins"])),
-            given["missing"],
-            None,
-        ),
-        y_pred=column("prediction"),
-        sample_weight=column("weight"),
+        asked.pop("y_true"),
+        asked.pop("y_score"),
+        **asked,
         criterion=given["criterion"],
         measure=given["measure"],
         values=given["points"],
@@ -152,24 +135,7 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         rising=given["rising"],
         capacity=int(capacity) if capacity is not None and capacity.is_integer() else capacity,
         reference=given["reference"],
-        favorable=given["favorable"],
-        score_of=given["score_of"],
     )
-
-
-def content_of(kind: str, found: Traced, value: float | None) -> Callable[[], str | bytes]:
-    """What makes the content of a file."""
-    if kind == "csv":
-        return lambda: _csv(found.to_dict())
-    if kind == "png":
-        return lambda: _picture(found)
-    return lambda: _rule(found, value or 0.0).to_json() + "\n"
-
-
-def _picture(found: Traced) -> bytes:
-    page = io.BytesIO()
-    found.plot().savefig(page, dpi=150)
-    return page.getvalue()
 
 
 def text_of_frontier(found: Traced, value: float | None) -> str:
@@ -177,12 +143,9 @@ def text_of_frontier(found: Traced, value: float | None) -> str:
     said = drawn(found.document())
     if value is None:
         return said
-    lines = ["", f"The rule for {value:g}:", *_rule(found, value).explain().splitlines()]
+    rule: Any = found.rule(value)
+    lines = ["", f"The rule for {value:g}:", *rule.explain().splitlines()]
     return said + "".join(f"{plain(line) if line else ''}\n" for line in lines)
-
-
-def _rule(found: Traced, value: float) -> Any:
-    return found.rule(value)
 
 
 def _csv(columns: dict[str, list[float]]) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from evenhand._data.sql import DIALECTS, count_query
+from evenhand.cli.columns import flag_of, role_options
 from evenhand.cli.failures import failures_in_one_line
-from evenhand.cli.numbers import Number, WholeRange
+from evenhand.cli.numbers import WholeRange
 
 HELP = """Print the query that counts the rows of TABLE in a database.
 
@@ -28,6 +29,26 @@ EXAMPLES = "\n".join(
 )
 
 
+ROLES_ASKED = (
+    *("y_true", "y_pred", "sensitive_features", "y_score", "score_of", "threshold"),
+    *("sample_weight", "strata", "rows", "task", "min_count"),
+)
+SAID: dict[str, dict[str, Any]] = {  # otherwise than of a file
+    "sensitive_features": {"required": True},
+    "score_of": {"help": "The label that the score is for, 1 or 0, if not 1."},
+    "threshold": {"help": "Select scores of at least this, as the column selected."},
+    "sample_weight": {"help": "Count by the weights of the rows, too."},
+    "strata": {"help": "Count by these; repeatable."},
+    "rows": {"default": "n", "help": "Name of the counts."},
+    "task": {
+        "type": click.Choice(["binary", "multiclass", "regression"]),
+        "help": "For regression, sums of values in place of counts by label.",
+    },
+    "min_count": {"metavar": "NUMBER", "help": "Leave out cells of fewer rows."},
+}
+
+
+@role_options(ROLES_ASKED, **SAID)
 @click.command("sql", help=HELP, epilog=EXAMPLES)
 @click.argument("table")
 @click.option(
@@ -37,63 +58,19 @@ EXAMPLES = "\n".join(
     show_default=True,
     help="Whose SQL; tsql is that of SQL Server.",
 )
-@click.option("--target", metavar="COLUMN", help="The truth: labels or values.")
-@click.option("--prediction", metavar="COLUMN", help="What the model predicted.")
-@click.option("--score", metavar="COLUMN", help="The score or probability.")
-@click.option(
-    "--score-of", metavar="LABEL", help="The label that the score is for, 1 or 0, if not 1."
-)
-@click.option(
-    "--threshold",
-    type=Number(),
-    metavar="NUMBER",
-    help="Select scores of at least this, as the column selected.",
-)
 @click.option(
     "--digits",
     type=WholeRange(0, 9),
     metavar="NUMBER",
     help="Count the score too, rounded to this many decimals.",
 )
-@click.option(
-    "--group", multiple=True, required=True, metavar="COLUMN", help="Groups; repeat to cross them."
-)
-@click.option("--weight", metavar="COLUMN", help="Count by the weights of the rows, too.")
-@click.option("--stratum", multiple=True, metavar="COLUMN", help="Count by these; repeatable.")
-@click.option(
-    "--task",
-    type=click.Choice(["binary", "multiclass", "regression"]),
-    help="For regression, sums of values in place of counts by label.",
-)
-@click.option(
-    "--rows", default="n", show_default=True, metavar="COLUMN", help="Name of the counts."
-)
-@click.option(
-    "--min-count",
-    type=WholeRange(0),
-    default=0,
-    metavar="NUMBER",
-    help="Leave out cells of fewer rows.",
-)
 @click.option("--person", metavar="COLUMN", help="Leave out cells of fewer different people.")
 def sql(**given: Any) -> None:
     """Print the query; its help stands above."""
+    asked = {name: given[flag_of(name)] for name in ROLES_ASKED}
+    for name in ("sensitive_features", "strata"):
+        asked[name] = list(asked[name]) or None
     with failures_in_one_line():
-        query = count_query(
-            given["table"],
-            y_true=given["target"],
-            y_pred=given["prediction"],
-            sensitive_features=list(given["group"]),
-            dialect=given["dialect"],
-            y_score=given["score"],
-            score_of=given["score_of"],
-            threshold=given["threshold"],
-            digits=given["digits"],
-            sample_weight=given["weight"],
-            strata=list(given["stratum"]) or None,
-            task=given["task"],
-            rows=given["rows"],
-            min_count=given["min_count"],
-            person=given["person"],
-        )
+        others = {name: given[name] for name in ("dialect", "digits", "person")}
+        query = count_query(given["table"], **asked, **others)
     click.echo(f"{query};")  # noqa: TID251 - names in it are printable, or refused

@@ -51,6 +51,7 @@ EXAMPLES = "\n".join(
     ]
 )
 COLUMNS = ("target", "prediction", "group", "stratum", "cluster", "rows", "rate", "missing")
+SETTINGS = ("confidence", "method", "favorable", "window", "quiet_days")
 DAY = re.compile(r"(\d{4}-\d{2}-\d{2})")
 
 state_option = click.option(
@@ -60,6 +61,13 @@ state_option = click.option(
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file that holds the state.",
 )
+
+
+def written(name: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option that names a file to write."""
+    return click.option(f"--{name}", metavar="PATH", type=click.Path(path_type=Path), help=about)
+
+
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 
 
@@ -121,39 +129,23 @@ def watch() -> None:
     show_default=True,
     help="Between false alarms of a change since an unknown day, on average at least.",
 )
-def init(
-    state: Path,
-    criterion: tuple[str, ...],
-    measure: tuple[str, ...],
-    fail_if: tuple[str, ...],
-    favorable: str | None,
-    confidence: float,
-    method: Any,
-    baseline: tuple[str, ...],
-    window: int,
-    quiet_days: float,
-    **given: Any,
-) -> None:
+def init(state: Path, **given: Any) -> None:
     """Make a new state; which columns are read is remembered with it."""
     with interruptible(), failures_in_one_line(), locked(state):
         if state.exists():
             raise InputError(f"{state} exists; remove it to start again, or append to it.")
         chosen = _chosen({}, given)
-        before = _counted(baseline, chosen)[0] if baseline else None
+        baseline = given["baseline"]
         made = Watch(
-            list(criterion),
-            fail_if=list(fail_if),
-            measures=list(measure) or ("mpd", "gini", "pq"),
-            confidence=confidence,
-            method=method,
-            favorable=favorable,
-            baseline=before,
-            window=window,
-            quiet_days=quiet_days,
+            list(given["criterion"]),
+            fail_if=list(given["fail_if"]),
+            measures=list(given["measure"]) or ("mpd", "gini", "pq"),
+            baseline=_counted(baseline, chosen)[0] if baseline else None,
+            **{name: given[name] for name in SETTINGS},
         )
         made._memory.columns = chosen
         save(made._memory, state)
-    tell(f"{state} watches {', '.join(criterion)}.")
+    tell(f"{state} watches {', '.join(given['criterion'])}.")
 
 
 @column_options
@@ -235,24 +227,13 @@ def status(state: Path, quiet: bool) -> None:
 
 @watch.command("report")
 @state_option
-@click.option("--html", metavar="PATH", type=click.Path(path_type=Path), help="Write the page.")
-@click.option("--markdown", metavar="PATH", type=click.Path(path_type=Path), help="Write Markdown.")
-@click.option(
-    "--metrics", metavar="PATH", type=click.Path(path_type=Path), help="Write OpenMetrics text."
-)
-@click.option(
-    "--json", "as_json", metavar="PATH", type=click.Path(path_type=Path), help="All of it."
-)
-def report(
-    state: Path,
-    html: Path | None,
-    markdown: Path | None,
-    metrics: Path | None,
-    as_json: Path | None,
-) -> None:
+@written("html", "Write the page.")
+@written("markdown", "Write Markdown.")
+@written("metrics", "Write OpenMetrics text.")
+@written("json", "All of it.")
+def report(state: Path, **given: Path | None) -> None:
     """Write the report: a page, Markdown for a message, or metrics for a scraper."""
-    options = {"html": html, "markdown": markdown, "metrics": metrics, "json": as_json}
-    paths = {option: path for option, path in options.items() if path is not None}
+    paths = {option: path for option, path in given.items() if path is not None}
     with interruptible(), failures_in_one_line():
         if not paths:
             raise click.UsageError("Name what to write: --html, --markdown, --metrics or --json.")
