@@ -5,6 +5,7 @@ fairlearn takes the groups beside X, our estimators among its columns; this modu
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -191,6 +192,7 @@ class _Beside(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError(f"{name}={given!r} means nothing here: {why} {KEEP}")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdOptimizer(_Beside):
     """Post-processes a classifier by a threshold, or a mixture of two, for each group.
 
@@ -233,26 +235,14 @@ class ThresholdOptimizer(_Beside):
 
     """
 
-    def __init__(
-        self,
-        *,
-        estimator: Any = None,
-        constraints: str = "demographic_parity",
-        objective: str = "accuracy_score",
-        grid_size: int = 1000,
-        flip: bool = False,
-        prefit: bool = False,
-        predict_method: str = "auto",
-        tol: float | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.constraints = constraints
-        self.objective = objective
-        self.grid_size = grid_size
-        self.flip = flip
-        self.prefit = prefit
-        self.predict_method = predict_method
-        self.tol = tol
+    estimator: Any = None
+    constraints: str = "demographic_parity"
+    objective: str = "accuracy_score"
+    grid_size: int = 1000
+    flip: bool = False
+    prefit: bool = False
+    predict_method: str = "auto"
+    tol: float | None = None
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Fit the base model, and a rule for each group.
@@ -331,6 +321,7 @@ class ThresholdOptimizer(_Beside):
         return chances
 
 
+@dataclass(eq=False, repr=False)
 class ExponentiatedGradient(_Beside):
     """A lottery over classifiers, each fitted to labels and weights that trade error for parity.
 
@@ -368,28 +359,16 @@ FalsePositiveRateParity
 
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        constraints: Any,
-        *,
-        objective: Any = None,
-        eps: float = 0.01,
-        max_iter: int = 50,
-        nu: float | None = None,
-        eta0: float = 2.0,
-        run_linprog_step: bool = True,
-        sample_weight_name: str = "sample_weight",
-    ) -> None:
-        self.estimator = estimator
-        self.constraints = constraints
-        self.objective = objective
-        self.eps = eps
-        self.max_iter = max_iter
-        self.nu = nu
-        self.eta0 = eta0
-        self.run_linprog_step = run_linprog_step
-        self.sample_weight_name = sample_weight_name
+    estimator: Any
+    constraints: Any
+    _: KW_ONLY
+    objective: Any = None
+    eps: float = 0.01
+    max_iter: int = 50
+    nu: float | None = None
+    eta0: float = 2.0
+    run_linprog_step: bool = True
+    sample_weight_name: str = "sample_weight"
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Play the game.
@@ -459,6 +438,7 @@ FalsePositiveRateParity
         return chances
 
 
+@dataclass(eq=False, repr=False)
 class GridSearch(_Beside):
     """Weighs the groups so that both the mean loss and the worst group's loss are small.
 
@@ -492,27 +472,15 @@ class GridSearch(_Beside):
 
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        constraints: Any,
-        selection_rule: str = "tradeoff_optimization",
-        constraint_weight: float = 0.5,
-        grid_size: int = 10,
-        grid_limit: float = 2.0,
-        grid_offset: Any = None,
-        grid: Any = None,
-        sample_weight_name: str = "sample_weight",
-    ) -> None:
-        self.estimator = estimator
-        self.constraints = constraints
-        self.selection_rule = selection_rule
-        self.constraint_weight = constraint_weight
-        self.grid_size = grid_size
-        self.grid_limit = grid_limit
-        self.grid_offset = grid_offset
-        self.grid = grid
-        self.sample_weight_name = sample_weight_name
+    estimator: Any
+    constraints: Any
+    selection_rule: str = "tradeoff_optimization"
+    constraint_weight: float = 0.5
+    grid_size: int = 10
+    grid_limit: float = 2.0
+    grid_offset: Any = None
+    grid: Any = None
+    sample_weight_name: str = "sample_weight"
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any) -> Self:
         """Try the weightings, and keep the best model.
