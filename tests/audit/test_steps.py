@@ -31,6 +31,9 @@ SITUATIONS = {
     "a group lacks a label": scored(
         np.where(NOBODY == "c", 0, TRUTH), EVEN - 0.25 * (GROUP == "b") + 0.25, NOBODY
     ),
+    "another threshold helps": scored(
+        TRUTH, np.where(GROUP == "a", EVEN, 0.4 + 0.2 * (EVEN - 0.5))
+    ),
     "few rows": scored(TRUTH[580:620], EVEN[580:620], GROUP[580:620]),
     "a group for every age": scored(TRUTH, EVEN, 18 + np.arange(ROWS) // 2 % 60),
     "nothing is shown": scored(TRUTH, EVEN),
@@ -76,4 +79,9 @@ def test_every_call_that_a_report_advises_runs(situation):
         assert step["action"][:1].islower()
         assert not step["action"].endswith(".")
         if step["call"]:
-            assert eval(step["call"], {"eh": eh, "audit": found, **given}) is not None
+            answer = eval(step["call"], {"eh": eh, "audit": found, **given})
+            assert answer is not None
+            if "threshold" in step["action"]:
+                selected = (answer.evidence.decided_at <= np.asarray(given["y_score"])).mean()
+                said = float(step["cost"].split("select ")[1].split("%")[0])
+                assert said == pytest.approx(100 * selected, abs=1)

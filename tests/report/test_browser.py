@@ -212,7 +212,7 @@ def test_the_page_of_ten_groups_has_at_most_four_hundred_kilobytes(demo):
     assert len(report.page(demo).encode()) <= 400_000
 
 
-def test_a_label_stands_beside_the_marks_or_above_them(probe):
+def test_labels_are_clear_of_the_marks_and_a_phone_shows_the_chart_in_a_screen_and_a_half(probe):
     """In a wide chart no label reaches the axis; in a narrow one the marks lie below it."""
     script = """
       const rows = all("#groups svg.rows g.row").map((row) => {
@@ -221,7 +221,9 @@ def test_a_label_stands_beside_the_marks_or_above_them(probe):
         return label.bottom <= mark.top + 2 || label.right <= mark.left;
       });
       const words = all(".metrics tbody bdi span").map((part) => part.getClientRects().length);
-      return { rows: rows.length, clear: rows.every(Boolean), broken: words.filter((n) => n > 1) };
+      const ends = document.querySelector("#groups svg.rows").getBoundingClientRect().bottom;
+      return { rows: rows.length, clear: rows.every(Boolean), broken: words.filter((n) => n > 1),
+               ends };
     """
     for labels in (None, SIXTY):
         for width in (390, 1200):
@@ -229,6 +231,7 @@ def test_a_label_stands_beside_the_marks_or_above_them(probe):
             assert found["rows"] >= 10
             assert found["clear"]
             assert found["broken"] == []
+            assert found["ends"] <= 1.5 * 844
 
 
 def test_on_a_phone_the_numbers_of_a_line_stand_level(probe, demo):

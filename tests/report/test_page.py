@@ -36,19 +36,21 @@ def embedded(page: Page) -> dict:
     return json.loads(gzip.decompress(b64decode(page.all("script", id="document")[0].text)))
 
 
+COARSER = {"thresholds", "distributions", "contributions", "pooled"}
+
+
 def rounded(part, rel=1e-4):
     if isinstance(part, float):
         return pytest.approx(part, rel=rel, abs=1e-300)
     if isinstance(part, dict):
-        return {key: rounded(value, rel) for key, value in part.items()}
+        return {k: rounded(value, 1e-2 if k in COARSER else rel) for k, value in part.items()}
     return [rounded(value, rel) for value in part] if isinstance(part, list) else part
 
 
 @pytest.mark.slow
 def test_the_document_inside_the_page_is_the_document_rounded(kind):
     document, page = kind
-    curves = {name: rounded(document[name], 1e-2) for name in ("thresholds", "distributions")}
-    assert embedded(page) == rounded(document) | curves
+    assert embedded(page) == rounded(document)
 
 
 @pytest.mark.slow
@@ -192,12 +194,13 @@ def test_the_page_of_sixty_groups_has_at_most_four_hundred_kilobytes_and_every_v
     document = audit(*columns, y_score=score, sensitive_features=group).document()
     html = report.page(document)
     assert len(document["groups"]) == 60
-    assert len(html.encode()) <= 400_000
+    assert len(html.encode()) <= 350_000  # a gap, and what explains it, takes some forty more
     page = parsed(html)
     told = {at.text for at in page.all("th", scope="row")}
     assert set(names) <= told
     marks = [e for e in page.all("td") if e.attributes.get("style", "").startswith("--a:")]
-    assert len(marks) == 60 * sum(bool(criterion["cells"]) for criterion in document["criteria"])
+    shown = {c["name"] for c in document["criteria"] if c["cells"]} - {"selection_rate_ratio"}
+    assert len(marks) == 60 * len(shown)  # a ratio's rates are those of statistical parity
 
 
 @pytest.mark.slow

@@ -8,6 +8,8 @@ from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
 from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
@@ -16,18 +18,18 @@ from evenhand._audit.summary import first_told, names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
-from evenhand._words import listing, name, number, plural, points_up
+from evenhand._words import listing, name, number, percents, plural, points_up
 from evenhand.measures import resolve
 from evenhand.statistics.forms import ratio
 
 Step = dict[str, str]
 Summary = Mapping[str, Any]
+Floats = NDArray[np.float64]
 
 MOST = 3
 NOTABLE = 0.05  # a difference of base rates that explains one of selection rates
 MOST_NAMED = 3
 ENOUGH = 30  # rows of a group that is not merged with others
-INNER = 0.1  # the share of thresholds at either end that nobody would use
 SELECTION = ("statistical_parity", "selection_rate_ratio")
 ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
 ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
@@ -41,7 +43,7 @@ AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 GATES = {
     "exceeds": "fails now",
     "within tolerance": "passes now",
-    "inconclusive": "inconclusive now",
+    "inconclusive": "is inconclusive now",
 }
 NOTHING = {
     "found": "There is nothing to compare.",
@@ -68,7 +70,7 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
 
 
 def gate(audit: AuditParts) -> dict[str, str] | None:
-    """The gate that holds what the summary speaks of, and what it would say now.
+    """The gate on what the summary speaks of, and what it would say now.
 
     Its bound is the one that was asked for, or the margin; of amounts without one, the upper end of
     the interval.
@@ -117,11 +119,11 @@ def _selection(
     if set(ERRORS) & set(differing):
         yield _step(
             "Selection rates and error rates differ.",
-            "The model errs more in some groups than in others. Look for features that work less "
-            "well there; until then, a rule that knows the groups can even out the rates.",
+            "The model errs more in some groups than in others. Look for features that predict "
+            "less well there; until then, a rule that uses the group can equalize the rates.",
             call,
             cost,
-            action="look for features that work less well for some groups",
+            action="look for features that predict less well for some groups",
         )
     elif bases is not None and bases >= NOTABLE:
         yield _step(
@@ -136,10 +138,11 @@ def _selection(
     else:
         yield _step(
             "Selection rates differ.",
-            "If the task does not justify this, use a rule that selects every group at one rate.",
+            "If the task does not justify the difference, use a rule that selects every group at "
+            "the same rate.",
             call,
             cost,
-            action="justify the difference, or select all groups at one rate",
+            action="justify the difference, or select all groups at the same rate",
         )
 
 
@@ -154,15 +157,17 @@ def _errors(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
         call, cost = _rule(audit, "equalized_odds")
     yield _step(
         "The model works less well for some groups.",
-        "Look for features, labels and training rows that are worse there; until then, a rule that "
-        "knows the groups can even out the errors.",
+        "Look for weaker features, worse labels or too few training rows there; until then, a rule "
+        "that uses the group can even out the errors.",
         call,
         cost,
-        action="look for features, labels and rows that are worse for some groups",
+        action="look for weaker features, worse labels or too few training rows",
     )
 
 
-def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+def _threshold(
+    audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
+) -> Iterator[Step]:
     """Another threshold, the same for all, that would at least halve the first gap."""
     curves = audit.thresholds
     if curves is None or curves.used is None:
@@ -170,37 +175,97 @@ def _threshold(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) 
     for curve in curves.curves:
         if curve.criterion not in differing or not resolve(curve.measure).is_width:
             continue
-        at, values = np.asarray(curves.at, float), np.asarray(curve.values, float)
-        edge = int(len(at) * INNER)
-        inner = slice(edge, len(at) - edge)
-        known = np.isfinite(values[inner])
-        if not known.any():
+        shares, now = _shares_selected(audit, summary)
+        # A threshold that selects hardly anyone, or nearly everyone, closes gaps and is no use.
+        usable = (shares >= now / 2) & (1 - shares >= (1 - now) / 2) & np.isfinite(curve.values)
+        if not usable.any():
             return
-        best = int(np.nanargmin(np.where(known, values[inner], np.inf)))
-        own = float(np.interp(curves.used, at, values))
-        if values[inner][best] <= own / 2:
+        values = np.where(usable, curve.values, np.inf)
+        best, own = int(values.argmin()), differing[curve.criterion].values[curve.measure].value
+        at = curves.at[best]
+        if values[best] <= own / 2:
             name = curve.criterion.replace("_", " ")
             yield _step(
                 f"The threshold matters for {name}.",
-                f"At {at[inner][best]:.2g} instead of {curves.used:.2g} the gap would be "
-                f"{100 * values[inner][best]:.0f} instead of {100 * own:.0f} points, with the same "
-                "threshold for all. It changes how many are selected: see “Other thresholds”.",
-                f"eh.audit(y_true, y_score=y_score, threshold={at[inner][best]:.2g}, "
-                "sensitive_features=groups)",
-                action=f"consider a threshold of {at[inner][best]:.2g}",
+                f"At {at:.3g} instead of {curves.used:.2g} the gap would be "
+                f"{100 * values[best]:.0f} instead of {100 * own:.0f} points, with the same "
+                "threshold for all. “Other thresholds” has the whole curve.",
+                f"eh.audit(y_true, y_score=y_score, threshold={at:.3g}, sensitive_features=groups)",
+                _more_selected(audit, float(shares[best]), now),
+                action=f"consider a threshold of {at:.3g}",
             )
         return
 
 
-def _calibration(_: AuditParts, __: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+def _shares_selected(audit: AuditParts, summary: Summary) -> tuple[Floats, float]:
+    """The share of people that each threshold selects, and that the decisions select."""
+    counts, table = audit.evidence.thresholds, summary["table"]
+    assert counts is not None
+    bins = counts.table("bin")
+    shares = np.cumsum(bins[::-1])[::-1][1:] / bins.sum()
+    keys = [metric["key"] for metric in table["metrics"]]
+    now = float(table["overall"]["values"][keys.index("selection_rate")])
+    is_favorable = audit.evidence.score_of == audit.evidence.favorable
+    return shares if is_favorable else 1 - shares, now
+
+
+def _more_selected(audit: AuditParts, share: float, now: float) -> str:
+    """How many people are selected at a threshold, compared with the decisions, as a sentence."""
+    texts = percents(share, now)
+    said = f"It would select {texts[0]} of people instead of {texts[1]}"
+    if "weight" in audit.evidence.counted.sums:
+        return f"{said}."
+    more = "more" if share > now else "fewer"
+    people = round(abs(share - now) * audit.evidence.rows.sum())
+    return f"{said}: {plural(people, f'{more} person', f'{more} people')}."
+
+
+def _calibration(
+    audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
+) -> Iterator[Step]:
     """Equal scores that do not mean the same in every group."""
     if set(CALIBRATION) & set(differing):
         yield _step(
             "Scores mean different things in different groups.",
             "Recalibrate the scores within each group before comparing them with a threshold.",
             "eh.frontier(y_true, y_score, sensitive_features=groups, recalibrate=True)",
+            _recalibrated(audit, summary),
             action="recalibrate the scores of each group",
         )
+
+
+def _recalibrated(audit: AuditParts, summary: Summary) -> str:
+    """How many people recalibrated scores select at the same threshold, as a sentence."""
+    from evenhand._frontier.standing import people_changed  # slow to import
+
+    evidence, counts = audit.evidence, audit.evidence.thresholds
+    selected = _selected_by_group(summary)
+    if counts is None or evidence.decided_at is None or "weight" in evidence.counted.sums:
+        return ""
+    if counts.groups != evidence.groups or selected is None:
+        return ""
+    table = counts.table("bin", "y", "group")
+    rows = table.sum(axis=1)
+    share = ratio(table[:, counts.labels("y").index(evidence.score_of)], rows)
+    chosen = np.zeros(len(selected))
+    for at in range(len(selected)):
+        known = rows[:, at] > 0
+        rising = isotonic_regression(share[known, at], weights=rows[known, at]).x
+        above = (rising >= evidence.decided_at) == (evidence.score_of == evidence.favorable)
+        chosen[at] = rows[known, at][above].sum()
+    names = [group["label"] for group in summary["table"]["groups"]]
+    changes = people_changed(names, chosen - selected)
+    return f"On these rows, with the same threshold{changes}." if changes else ""
+
+
+def _selected_by_group(summary: Summary) -> Floats | None:
+    """How many of each group the model selects; None where nothing is selected."""
+    table = summary["table"]
+    keys = [metric["key"] for metric in table["metrics"]]
+    if "selection_rate" not in keys:
+        return None
+    at = keys.index("selection_rate")
+    return np.array([group["rows"] * group["values"][at] for group in table["groups"]])
 
 
 def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
@@ -209,8 +274,9 @@ def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
         return
     yield _step(
         "Some groups are over- or under-predicted compared with others.",
-        "Look for features, labels and training rows that are worse there; until then, subtract "
-        "each group's mean error from its predictions, measured on rows that are not in the audit.",
+        "Look for weaker features, worse labels or too few training rows there; until then, "
+        "subtract each group's mean error, measured on rows that are not in the audit, from its "
+        "predictions.",
         'audit.by_group["mean_error"]',
         _corrected(audit),
         action="find out why, or subtract each group's mean error",
@@ -218,7 +284,7 @@ def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
 
 
 def _corrected(audit: AuditParts) -> str:
-    """What the squared error gains where every group's mean error is taken away."""
+    """The RMSE before and after each group's mean error is subtracted, as a sentence."""
     sums = audit.evidence.sources["moments"]
     assert isinstance(sums, Tally)
     weight, error = sums.table("group"), sums.table("group", of="error")
@@ -253,7 +319,7 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
     elif set(FOR_RELEVANCE) & set(differing):
         remedy = (
             "Rows of some groups are placed lower than others of the same relevance. Look for "
-            "features and training lists that are worse there."
+            "weaker features and too few training lists there."
         )
         action = "look for features that place some groups lower"
     else:
@@ -266,7 +332,7 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
 
 
 def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> Iterator[Step]:
-    """Groups of which a criterion says nothing, because it has nothing to divide by."""
+    """Groups for which a rate is 0/0, so that a criterion says nothing about them."""
     gaps: dict[Label, None] = {}
     for finding in audit.findings:
         if finding.criterion not in OF_ROWS:
@@ -283,7 +349,7 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
             "No row there has the label or prediction that a rate is about (0/0). Collect labeled "
             "rows, or merge small groups that belong together.",
             _merged(audit),
-            action="collect labeled rows of groups without any",
+            action="collect labeled rows for groups that have none",
         )
 
 
@@ -320,7 +386,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
-        action=f"collect more rows of {'a small group' if many == 1 else f'{many} small groups'}",
+        action=f"collect more rows for {'a small group' if many == 1 else f'{many} small groups'}",
     )
 
 

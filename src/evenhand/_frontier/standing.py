@@ -102,7 +102,7 @@ def standing(
 
     def people_at(bound: float) -> str:
         rates = next(iter(tracer.along([bound]))).rates[-1]  # capacity is the last requirement
-        return _people(names, np.nan_to_num(rates) * sizes - own)
+        return people_changed(names, np.nan_to_num(rates) * sizes - own)
 
     told = sentences(criterion, measure, "accuracy", model, least, tracer.cost_at, HELD, people_at)
     return Standing(
@@ -120,10 +120,10 @@ def standing(
     )
 
 
-def _people(names: Sequence[str], change: Floats) -> str:
+def people_changed(names: Sequence[str], change: Floats) -> str:
     """Who is selected more often and who less, in people; the largest changes are named.
 
-    >>> _people(["F", "M"], np.array([311.6, -40.2]))
+    >>> people_changed(["F", "M"], np.array([311.6, -40.2]))
     ': 312 more selected in F; 40 fewer in M'
     """
     order = np.argsort(change)

@@ -64,7 +64,7 @@ from evenhand.report.formats import (
 Document = Mapping[str, Any]
 
 MOST_OPEN = 6  # groups in the table that is not closed
-MOST_DRAWN = 20
+MOST_DRAWN = 12  # groups in a chart: it ends within a screen and a half of a phone
 FOLDED = 500  # lines of a table that is closed
 STEPS = 51  # points of a curve that is drawn
 FEWER_STEPS = 21  # of each curve where there are many
@@ -791,7 +791,8 @@ def provenance(document: Document) -> Fold:
             "Everything",
             f"The document, schema {document['schema']}, is in this file, in the element "
             "#document, as JSON compressed by gzip, in base64, with five digits of its numbers "
-            f"and three of curves{part}; the audit's to_json writes all as plain JSON.",
+            f"and three of curves, shares and pooled values{part}; the audit's to_json "
+            "writes all as plain JSON.",
         ),
     ]
     return Fold("Provenance", [Terms(pairs, "facts")], "provenance")

@@ -26,11 +26,18 @@ def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections in the order of the document."""
     groups, lines = document["groups"], document["summary"]["criteria"]
     by_name = {line["name"]: line for line in lines}
-    return [
-        _section(f"criterion-{number}", criterion, _of(document["findings"], criterion), groups)
-        | {"line": by_name[criterion["name"]]}
-        for number, criterion in enumerate(document["criteria"], start=1)
-    ]
+    made: list[dict[str, Any]] = []
+    for number, criterion in enumerate(document["criteria"], start=1):
+        findings = _of(document["findings"], criterion)
+        section = _section(f"criterion-{number}", criterion, findings, groups)
+        same = next((known for known in made if _same_values(known, section)), None)
+        made.append(section | {"line": by_name[criterion["name"]], "same": same})
+    return made
+
+
+def _same_values(known: Mapping[str, Any], section: Mapping[str, Any]) -> bool:
+    """Whether an earlier section's table of groups shows these values, as a ratio's rates are."""
+    return bool(section["main"]) and known["same"] is None and known["main"] == section["main"]
 
 
 def inequality(document: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -21,7 +21,8 @@ from evenhand.report import formats
 from evenhand.report.blocks import Figure, Fold, Report, Table, Template
 
 DIGITS = 5  # of the numbers in the document inside a page
-CURVES, OF_CURVES = ("distributions", "thresholds"), 3  # which are there to be drawn
+# What is there to be drawn, and estimates beside the values themselves.
+THREE_DIGITS = frozenset({"distributions", "thresholds", "contributions", "pooled"})
 GROUPS = 500  # beyond which the page holds the document of the most telling groups only
 
 
@@ -99,7 +100,7 @@ def _rounded(part: Any, digits: int = DIGITS) -> Any:
         return float(f"{part:.{digits}g}")
     if isinstance(part, Mapping):
         return {
-            key: _rounded(value, OF_CURVES if key in CURVES else digits)
+            key: _rounded(value, 3 if key in THREE_DIGITS else digits)
             for key, value in part.items()
         }
     return [_rounded(value, digits) for value in part] if isinstance(part, list | tuple) else part
