@@ -43,7 +43,8 @@ def fitted(name, rows):
     if method.stage == "post":
         given = GivenProbabilities(["score 0", "score 1"])
         return method(given, group="group").fit(scores, y), scores
-    return method(LogisticRegression(), group=2).fit(X, y), X
+    base = LogisticRegression() if method.needs_base else None
+    return method(base, group=2).fit(X, y), X
 
 
 def gap(values, group):
@@ -75,6 +76,7 @@ def test_an_adapter_decides_for_everyone(rows, name):
         "fairlearn.ThresholdOptimizer",
         "aif360.RejectOptionClassifierCV",
         "oxonfair.FairPredictor",
+        "fairret.NormLoss",
     ],
 )
 def test_a_method_for_parity_brings_parity(rows, name):

@@ -82,11 +82,19 @@ def made(problems, methods, *, splits=5, kind="classification", seed=0, noise=0.
 
 
 def test_the_area_is_the_mean_of_what_is_removed_over_allowed_losses():
-    # half of the gap from a loss of 0.01 on, all of it from 0.03 on, of at most 0.04
-    curve = Curve(np.full((3, 2), [0.01, 0.03]), np.full((3, 2), [0.1, 0.0]))
+    # all of the gap for a loss of 0.02, or part of it for part of the loss, of at most 0.04
+    curve = Curve(np.full((3, 2), [0.01, 0.02]), np.full((3, 2), [0.1, 0.0]))
     removed, lost = area_of(curve, np.full(3, 0.2), loss=0.04)
-    assert removed == pytest.approx((0.01 * 0 + 0.02 * 0.5 + 0.01 * 1) / 0.04)
-    assert lost == pytest.approx((0.02 * 0.01 + 0.01 * 0.03) / 0.04)
+    assert removed == pytest.approx((0.02 * 0.5 + 0.02 * 1) / 0.04)
+    assert lost == pytest.approx((0.02 * 0.01 + 0.02 * 0.02) / 0.04)
+
+
+def test_more_settings_on_the_way_between_two_change_nothing():
+    ends = np.array([[0.0, 0.03]]), np.array([[0.15, 0.01]])
+    shares = np.linspace(0, 1, 20)
+    path = [one[:, :1] + (one[:, 1:] - one[:, :1]) * shares for one in ends]
+    few, many = (area_of(Curve(*some), np.array([0.2]), 0.05) for some in (ends, path))
+    assert np.allclose(few, many, rtol=1e-12)
 
 
 def test_a_setting_that_gains_accuracy_is_free():
@@ -97,8 +105,15 @@ def test_a_setting_that_gains_accuracy_is_free():
 
 
 def test_a_method_that_only_harms_is_like_the_base_model():
-    curve = Curve(np.full((2, 2), [0.0, 0.5]), np.full((2, 2), [0.3, 0.0]))
+    curve = Curve(np.full((2, 2), [0.0, 0.01]), np.full((2, 2), [0.3, 0.2]))
     assert area_of(curve, np.full(2, 0.2), loss=0.05)[0] == pytest.approx(0.0)
+
+
+def test_a_costly_setting_may_decide_for_a_few_people():
+    curve = Curve(np.full((2, 1), 0.5), np.zeros((2, 1)))
+    removed, lost = area_of(curve, np.full(2, 0.2), loss=0.05)
+    assert removed == pytest.approx(0.05)
+    assert lost == pytest.approx(0.025)
 
 
 @pytest.mark.slow
@@ -109,15 +124,26 @@ def test_areas_agree_with_a_fine_sum_over_losses(n_settings, splits, seed):
     lost = np.round(rng.uniform(-0.02, 0.08, (splits, n_settings)), 3)
     gap, left = rng.uniform(0.1, 0.3, splits), rng.uniform(0, 0.4, (splits, n_settings))
     removed, _ = area_of(Curve(lost, left), gap, loss=0.05)
-    allowed = (np.arange(5000) + 0.5) / 5000 * 0.05
+    allowed = (np.arange(1000) + 0.5) / 1000 * 0.05
     for split in range(splits):
         others = [one for one in range(splits) if one != split] or [0]
         means = [(0.0, gap[others].mean(), gap[split])] + [
             (lost[others, k].mean(), left[others, k].mean(), left[split, k])
             for k in range(n_settings)
         ]
-        taken = [min((g, own) for at, g, own in means if max(at, 0) <= a)[1] for a in allowed]
-        assert removed[split] == pytest.approx(1 - np.mean(taken) / gap.mean(), abs=2e-3)
+        hull = [_mixture(means, a) for a in allowed]
+        assert removed[split] == pytest.approx(1 - np.mean(hull) / gap.mean(), abs=2e-3)
+
+
+def _mixture(means, allowed):
+    """What the best of all mixtures of two settings leaves on the split that judges."""
+    best = min((gap, own) for at, gap, own in means if max(at, 0) <= allowed)
+    for at, gap, own in means:
+        for more, other, others in means:
+            if max(at, 0) <= allowed < more:
+                share = (allowed - max(at, 0)) / (more - max(at, 0))
+                best = min(best, (gap + share * (other - gap), own + share * (others - own)))
+    return best[1]
 
 
 def test_many_settings_of_pure_noise_win_nothing_when_chosen_on_other_splits():
@@ -230,8 +256,8 @@ def test_methods_come_in_the_order_of_what_they_remove(several):
     assert [one.method for one in ranking.entrants] == ["good", "fair", "poor", "Base"]
     assert [one.rank for one in ranking.entrants] == [1, 2, 3, 4]
     good = ranking.entrants[0]
-    # setting 0.5 removes 0.4 from a loss of 0.005 on, setting 1 all 0.8 from 0.01 on
-    assert good.removed.value == pytest.approx((0.005 * 0.4 + 0.04 * 0.8) / 0.05, abs=0.02)
+    # setting 1 removes 0.8 for a loss of 0.01, and for less its share
+    assert good.removed.value == pytest.approx((0.01 * 0.4 + 0.04 * 0.8) / 0.05, abs=0.02)
     assert good.removed.low < good.removed.value < good.removed.high
     assert ranking.friedman.p_value < 1e-6
     assert ranking.difference == critical_difference(12, 4)
@@ -313,7 +339,7 @@ def test_a_regression_may_lose_a_share_of_its_error():
     found = made(["p"], {"a": (0.5, 0.02)}, kind="regression", noise=0.0)
     (own,) = [area for area in areas(found, ASKED) if area.method == "a"]
     # rmse 0.101 and 0.102 over 0.1: losses of 1 % and 2 %
-    assert own.estimate.value == pytest.approx((0.01 * 0.25 + 0.03 * 0.5) / 0.05, abs=1e-4)
+    assert own.estimate.value == pytest.approx((0.02 * 0.25 + 0.03 * 0.5) / 0.05, abs=1e-4)
 
 
 def test_of_a_ratio_the_gap_is_what_it_lacks_to_one():

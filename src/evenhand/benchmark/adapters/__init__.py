@@ -5,11 +5,13 @@ method is fitted. They show how little a method of one's own needs: `fit`, `pred
 decides at random, the chances in `predict_proba`.
 """
 
-from evenhand.benchmark.adapters import aif360, fairlearn, oxonfair
+from evenhand.benchmark.adapters import aif360, fairlearn, fairret, oxonfair
 from evenhand.mitigation.methods import Method
 
 ADAPTERS: dict[str, Method] = {
-    method.name: method for method in (*fairlearn.METHODS, *aif360.METHODS, *oxonfair.METHODS)
+    method.name: method
+    for library in (fairlearn, aif360, oxonfair, fairret)
+    for method in library.METHODS
 }
 
 __all__ = ["ADAPTERS"]

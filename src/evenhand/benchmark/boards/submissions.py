@@ -281,10 +281,16 @@ def _predictions(frame: Any, truth: Truth) -> Predictions:
     wanted = set(truth.rows.tolist())
     given = set(frame["row"].tolist())
     if wanted != given:
-        raise InputError(
-            f"has {plural(len(given - wanted), 'row')} that are not test rows of this split, and "
-            f"lacks {plural(len(wanted - given), 'row')} that are."
-        )
+        strange, absent = sorted(given - wanted, key=str), sorted(wanted - given)
+        wrong = [
+            f"{verb} {plural(len(rows), 'row')} {what} (such as {rows[0]})"
+            for verb, rows, what in (
+                ("has", strange, "outside the test rows of this split"),
+                ("lacks", absent, "of the test rows"),
+            )
+            if rows
+        ]
+        raise InputError(f"{' and '.join(wrong)}.")
     frame = frame.set_index("row").loc[truth.rows]
     return _regressed(frame) if not truth.classes else _classified(frame, truth.classes)
 

@@ -100,10 +100,12 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     Notes
     -----
     Let u(ℓ) be the gap that a user is left with who accepts to lose ℓ and takes the setting with
-    the smallest gap that loses no more. The area is the mean of 1 − u(ℓ)/u₀ over ℓ from 0 to
-    `loss`, with u₀ the base model's gap, its mean over the splits. Doing nothing is always a
-    choice, so a method that only harms has an area of about 0. The setting is chosen by its means
-    over the *other* splits and judged on this one: chosen where it is judged, a method with many
+    the smallest gap that loses no more, or decides by one of two settings at random so that the
+    loss is ℓ on average. The area is the mean of 1 − u(ℓ)/u₀ over ℓ from 0 to `loss`, with u₀ the
+    base model's gap, its mean over the splits. Doing nothing is always a choice. A mixture's gap
+    counts as lying on the line between the two, which it never exceeds by MPD; so a method with
+    few settings is not ranked by the steps between them. Settings are chosen by their means over
+    the *other* splits and judged on this one: chosen where it is judged, a method with many
     settings would win by luck. With a single split there is no other to choose on. The base
     model's own area is 0 on average, and its interval is that of its gap.
 
@@ -133,8 +135,8 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     ...     scores=scores,
     ... )
     >>> mine = areas(found, "statistical_parity.mpd", loss=0.05)[1]
-    >>> mine.method, round(mine.estimate.value, 2)  # half of the gap, from a loss of 0.01 on
-    ('mine', 0.4)
+    >>> mine.method, round(mine.estimate.value, 2)  # half of the gap for a loss of 0.01
+    ('mine', 0.45)
 
     """
     about = {row["problem"]: row for row in results.problems.to_pylist()}
@@ -176,7 +178,7 @@ def area_of(curve: Curve, gap: Floats, loss: float) -> tuple[Floats, Floats]:
     >>> curve = Curve(np.array([[0.0, 0.02], [0.0, 0.02]]), np.array([[0.1, 0.0], [0.1, 0.0]]))
     >>> removed, lost = area_of(curve, np.array([0.2, 0.2]), loss=0.04)
     >>> removed.round(3).tolist(), lost.round(3).tolist()
-    ([0.75, 0.75], [0.01, 0.01])
+    ([0.875, 0.875], [0.015, 0.015])
 
     """
     splits = len(gap)
@@ -185,26 +187,46 @@ def area_of(curve: Curve, gap: Floats, loss: float) -> tuple[Floats, Floats]:
     removed, paid = np.empty(splits), np.empty(splits)
     for split in range(splits):
         others = np.arange(splits) != split if splits > 1 else np.ones(1, dtype=bool)
-        chosen, widths = _chosen(lost[others].mean(axis=0), left[others].mean(axis=0), loss)
-        removed[split] = 1 - widths @ left[split, chosen] / gap.mean()
-        paid[split] = widths @ lost[split, chosen]
+        shares = _mixed(lost[others].mean(axis=0), left[others].mean(axis=0), loss)
+        removed[split] = 1 - shares @ left[split] / gap.mean()
+        paid[split] = shares @ lost[split]
     return removed, paid
 
 
-def _chosen(lost: Floats, left: Floats, loss: float) -> tuple[NDArray[np.intp], Floats]:
-    """The settings that a rising allowance takes one after another, and for how much of it."""
-    order = np.lexsort((left, np.maximum(lost, 0)))
-    steps: list[tuple[float, int]] = []
-    for setting in order:
-        at = max(float(lost[setting]), 0.0)
-        if at >= loss:
+def _mixed(lost: Floats, left: Floats, loss: float) -> Floats:
+    """The share of each setting in the mixtures that a rising allowance takes, on average.
+
+    The mixtures lie on the lower hull of the settings: of two neighbors, each decides for a share
+    of the people, so that the loss on average is the allowance. Over the part of the allowances
+    that lies between two neighbors both have half, less what lies beyond the greatest allowance.
+    """
+    spent = np.maximum(lost, 0)
+    hull: list[int] = []
+    for setting in np.lexsort((left, spent)):
+        if hull and left[setting] >= left[hull[-1]]:
+            continue
+        while len(hull) > 1 and _is_above(spent, left, hull[-2], hull[-1], setting):
+            hull.pop()
+        hull.append(int(setting))
+    shares = np.zeros(len(lost))
+    for here, after in zip(hull, [*hull[1:], None], strict=True):
+        start = min(spent[here], loss)
+        if after is None:
+            shares[here] += loss - start
             break
-        if not steps or left[setting] < left[steps[-1][1]]:
-            if steps and steps[-1][0] == at:
-                steps.pop()
-            steps.append((at, int(setting)))
-    ends = np.append([at for at, _ in steps], loss)
-    return np.array([setting for _, setting in steps]), np.diff(ends) / loss
+        end = min(spent[after], loss)
+        later = (start + end - 2 * spent[here]) / 2 / (spent[after] - spent[here])
+        shares[here] += (end - start) * (1 - later)
+        shares[after] += (end - start) * later
+    return shares / loss
+
+
+def _is_above(spent: Floats, left: Floats, first: int, middle: int, last: int) -> bool:
+    """Whether the middle one of three settings is no better than a mixture of the others."""
+    return bool(
+        (left[middle] - left[first]) * (spent[last] - spent[first])
+        >= (left[last] - left[first]) * (spent[middle] - spent[first])
+    )
 
 
 def _of_problem(
