@@ -9,10 +9,11 @@ from benchmark.designs import design
 from evenhand.benchmark import Store, Treatment, results, run, treatment
 from evenhand.benchmark.running.jobs import jobs
 from evenhand.cli.benchmark import bench
+from later import Later
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-distributed = pytest.importorskip("distributed")
+distributed = Later("distributed")
 
 METHODS = (
     Treatment(),

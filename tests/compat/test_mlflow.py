@@ -1,5 +1,6 @@
 """The evaluator for MLflow, with MLflow itself: metrics, page and document in a run."""
 
+import doctest
 import json
 import re
 import tomllib
@@ -10,8 +11,9 @@ import pandas as pd
 import pytest
 
 import evenhand as eh
+from later import Later
 
-mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed: pip install mlflow-skinny")
+mlflow = Later("mlflow")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # MLflow has its own
 CONFIG = {"sensitive_features": "sex", "criteria": ["statistical_parity", "performance_parity(f1)"]}
@@ -137,3 +139,11 @@ def test_without_a_run_there_is_nowhere_to_log(people):
 def test_a_column_that_is_not_there_is_named(people, run):
     with pytest.raises(ValueError, match="X has no column 'sexx'"):
         evaluate(people, evaluator_config={"sensitive_features": "sexx"})
+
+
+def test_the_examples_print_what_they_say():
+    from evenhand.compat import mlflow as ours
+
+    checked = doctest.testmod(ours, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert checked.failed == 0
+    assert checked.attempted

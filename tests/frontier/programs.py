@@ -1,7 +1,10 @@
 """The frontier of thresholds as one program, for a solver that is not ours."""
 
-import cvxpy as cp
 import numpy as np
+
+from later import Later
+
+cp = Later("cvxpy")
 
 
 class Thresholds:

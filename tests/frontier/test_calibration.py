@@ -2,7 +2,6 @@
 
 import duckdb
 import numpy as np
-import onnxruntime
 import pandas as pd
 import pytest
 
@@ -12,6 +11,9 @@ from evenhand.mitigation.crossfit.calibration import Calibration, Mixing, Monoto
 from evenhand.mitigation.crossfit.rows import read_rows
 from evenhand.mitigation.optimal import DecisionRule
 from frontier.people import people
+from later import Later
+
+onnxruntime = Later("onnxruntime")
 
 
 def skewed(y, score, group):

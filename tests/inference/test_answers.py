@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from scipy.stats import anderson_ksamp, chi2_contingency
-from statsmodels.stats.oneway import anova_oneway
 
 import evenhand as eh
 from inference.small_designs import ASKED, FEW, labels, numbers, question
 from lanes import one_in
+from later import Later
+
+oneway = Later("statsmodels.stats.oneway")
 
 MEASURES = ("mpd", "gini", "pq", "ratio")
 # Losses have long tails, of which a bootstrap sees too little; bands of distributions hold at once.
@@ -171,7 +173,9 @@ def test_equal_rates_are_as_likely_as_by_pearsons_test(name, design, hit, among)
 def test_equal_means_are_as_likely_as_by_welchs_test(name, design, value, slack):
     columns = numbers(design)
     values, group = value(columns["y_true"], columns["y_pred"]), columns["sensitive_features"]
-    found = anova_oneway([values[group == each] for each in np.unique(group)], use_var="unequal")
+    found = oneway.anova_oneway(
+        [values[group == each] for each in np.unique(group)], use_var="unequal"
+    )
     assert np.log10(p_value(name)) == pytest.approx(np.log10(found.pvalue), abs=slack)
 
 

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy.stats import chi2, ttest_ind, ttest_rel
 
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.influence import RowMoments, quasi_ratio, steadied
+from later import Later
+
+sm = Later("statsmodels.api")
 
 SIMULATIONS = 40
 

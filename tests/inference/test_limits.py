@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta, binom, binomtest, chi2, norm, t
-from statsmodels.stats.proportion import proportion_confint
-from statsmodels.stats.weightstats import DescrStatsW
 
 import evenhand as eh
 from evenhand._data.distributions import area_error as _area_error
@@ -33,6 +31,10 @@ from evenhand._uncertainty.reference import (
     beside,
 )
 from evenhand.statistics import Ratio, Table
+from later import Later
+
+proportion = Later("statsmodels.stats.proportion")
+weightstats = Later("statsmodels.stats.weightstats")
 
 RNG = np.random.default_rng(11)
 
@@ -55,8 +57,8 @@ def test_limits_of_a_rate_are_a_quarter_of_a_row_wider_than_jeffreys(hits, rows)
 def test_limits_of_a_rate_lie_between_jeffreys_and_clopper_and_pearsons(hits, rows):
     curve = rate_curves(np.array([float(hits)]), np.array([float(rows)]))
     low, high = (float(curve_at(curve, z)[0]) for z in (-1.96, 1.96))
-    exact = proportion_confint(hits, rows, method="beta")
-    jeffreys = proportion_confint(hits, rows, method="jeffreys")
+    exact = proportion.proportion_confint(hits, rows, method="beta")
+    jeffreys = proportion.proportion_confint(hits, rows, method="jeffreys")
     assert exact[0] - 1e-3 <= low <= jeffreys[0] + 1e-3
     assert jeffreys[1] - 1e-3 <= high <= exact[1] + 1e-3
 
@@ -468,7 +470,7 @@ def test_limits_of_weighted_means_of_many_rows_are_those_of_the_linearized_varia
     )
     low, high = estimates_of(source, eh.CRITERIA["weak_parity"]).single(0.95)
     for at, name in enumerate("ab"):
-        part = DescrStatsW(y[group == name], weight[group == name])
+        part = weightstats.DescrStatsW(y[group == name], weight[group == name])
         moves = weight[group == name] * (y[group == name] - part.mean)
         reach = norm.isf(0.025) * np.sqrt((moves**2).sum()) / weight[group == name].sum()
         assert low[0, at] == pytest.approx(part.mean - reach, abs=0.02 * reach)

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from scipy.stats import ttest_rel
 from sklearn.metrics import r2_score, roc_auc_score
 
 import evenhand as eh
 from lanes import one_in
+from later import Later
+
+sm = Later("statsmodels.api")
 
 ROW = np.arange(60)
 PSU = ROW // 5

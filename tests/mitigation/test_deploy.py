@@ -10,7 +10,6 @@ from functools import cache
 
 import duckdb
 import numpy as np
-import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +27,9 @@ from evenhand.mitigation import (
 )
 from evenhand.mitigation.deploy import Grouping
 from evenhand.mitigation.optimal import DecisionRule
+from later import Later
 
+onnxruntime = Later("onnxruntime")
 KEY = 11
 MANY = 20_000
 SEXES = ["F", 'M"; DROP TABLE people; --', "é'\\"]

@@ -6,7 +6,6 @@ import sqlite3
 
 import duckdb
 import numpy as np
-import onnxruntime
 import pandas as pd
 import pytest
 
@@ -19,7 +18,9 @@ from evenhand.mitigation import (
     ParityConstrainedRegressor,
     TransportRegressor,
 )
+from later import Later
 
+onnxruntime = Later("onnxruntime")
 MANY = 20_000
 KEY = 11
 SEXES = ["F", 'M"; DROP TABLE people; --', "é'\\"]

@@ -16,9 +16,10 @@ from evenhand.mitigation.projection import (
     project,
     smoothed,
 )
+from later import Later
 from mitigation.people import ReadsScores, people
 
-cvxpy = pytest.importorskip("cvxpy", reason="an independent solver for the programs")
+cvxpy = Later("cvxpy")  # an independent solver for the programs
 
 SIZES = [(2, 2), (3, 2), (3, 4)]
 

@@ -1,6 +1,5 @@
 """Wasserstein parity: the integral of the range of CDFs, against a program over couplings."""
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -11,6 +10,9 @@ from evenhand.mitigation.transport import wasserstein
 from evenhand.mitigation.transport.plan import Supply
 from evenhand.mitigation.transport.wasserstein import integral_of_range, wasserstein_parity
 from lanes import one_in
+from later import Later
+
+cp = Later("cvxpy")
 
 
 def supply_of(seed):

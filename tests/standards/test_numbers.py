@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2_contingency, fisher_exact
-from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
-from statsmodels.stats.proportion import proportions_ztest
 
 from evenhand.standards.adverse import (
     below,
@@ -29,6 +27,10 @@ from evenhand.standards.credit import (
 )
 from evenhand.standards.rates import exact_interval, ratios_of
 from evenhand.standards.sample import Scores
+from later import Later
+
+contingency = Later("statsmodels.stats.contingency_tables")
+proportion = Later("statsmodels.stats.proportion")
 
 
 @st.composite
@@ -101,7 +103,7 @@ def test_fisher_and_standard_deviations_equal_scipy_and_statsmodels(counts):
             assert np.isnan(z[at])
             continue
         assert z[at] == pytest.approx(
-            proportions_ztest([hits[at], hits[0]], [rows[at], rows[0]])[0]
+            proportion.proportions_ztest([hits[at], hits[0]], [rows[at], rows[0]])[0]
         )
         assert z[at] ** 2 == pytest.approx(chi2_contingency(table, correction=False)[0])
 
@@ -132,7 +134,9 @@ def test_a_ratio_lies_in_its_interval_and_certainty_follows_from_it(counts):
 def test_odds_ratios_equal_statsmodels():
     hits, rows = np.array([12, 30, 7]), np.array([50, 60, 40])
     for at in (1, 2):
-        table = Table2x2([[hits[at], rows[at] - hits[at]], [hits[0], rows[0] - hits[0]]])
+        table = contingency.Table2x2(
+            [[hits[at], rows[at] - hits[at]], [hits[0], rows[0] - hits[0]]]
+        )
         assert odds_ratios(hits, rows, 0)[at] == pytest.approx(table.oddsratio)
 
 
@@ -144,7 +148,7 @@ def test_the_test_within_segments_equals_statsmodels(seed):
     tables = [
         np.array([[hits[k, j], rows[k, j] - hits[k, j]] for j in (0, 1)]) for k in range(len(rows))
     ]
-    known = StratifiedTable(tables)
+    known = contingency.StratifiedTable(tables)
     test = known.test_null_odds(correction=False)
     found = mantel_haenszel(hits, rows, 0, 1)
     assert found.odds_ratio == pytest.approx(known.oddsratio_pooled)

@@ -1,39 +1,43 @@
 """A criterion in the log of a Lightning trainer."""
 
+import doctest
 import warnings
 
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-lightning = pytest.importorskip("lightning.pytorch", reason="Lightning is not installed")
+import evenhand as eh
+from later import Later
 
-import evenhand as eh  # noqa: E402
-from evenhand.torch import CriterionCallback  # noqa: E402
+torch, lightning = Later("torch"), Later("lightning.pytorch")
+ours = Later("evenhand.torch.callback")
 
 pytestmark = pytest.mark.slow  # Lightning takes seconds to import
 ROWS = 400
 
 
-class Model(lightning.LightningModule):
+def linear_model(by_name=True):
     """A linear model that returns what the callback reads, by name or not."""
 
-    def __init__(self, by_name=True):
-        super().__init__()
-        torch.manual_seed(0)
-        self.layer, self.by_name = torch.nn.Linear(2, 2), by_name
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.layer = torch.nn.Linear(2, 2)
 
-    def training_step(self, batch, _):
-        X, y, _ = batch
-        return torch.nn.functional.cross_entropy(self.layer(X), y)
+        def training_step(self, batch, _):
+            X, y, _ = batch
+            return torch.nn.functional.cross_entropy(self.layer(X), y)
 
-    def validation_step(self, batch, _):
-        X, y, group = batch
-        logits = self.layer(X)
-        return {"predictions": logits, "y_true": y, "group": group} if self.by_name else logits
+        def validation_step(self, batch, _):
+            X, y, group = batch
+            logits = self.layer(X)
+            return {"predictions": logits, "y_true": y, "group": group} if by_name else logits
 
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), lr=0.5)
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.5)
+
+    return Model()
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +61,13 @@ def fitted(rows, callback, model=None):
             enable_model_summary=False,
             callbacks=[callback],
         )
-        model = model or Model()
+        model = model or linear_model()
         trainer.fit(model, loader, loader)
     return trainer.callback_metrics, model
 
 
-@pytest.mark.slow
 def test_what_is_logged_is_what_the_decisions_show(rows):
-    callback = CriterionCallback("accuracy_parity", "mpd", classes=2, groups=["a", "b", "c"])
+    callback = ours.CriterionCallback("accuracy_parity", "mpd", classes=2, groups=["a", "b", "c"])
     logged, model = fitted(rows, callback)
     with torch.no_grad():
         decided = model.layer(rows[0]).argmax(1).numpy()
@@ -76,17 +79,22 @@ def test_what_is_logged_is_what_the_decisions_show(rows):
     assert 0 < floor < high < 0.5
 
 
-@pytest.mark.slow
 def test_a_function_may_say_where_the_rows_are(rows):
-    callback = CriterionCallback(
+    callback = ours.CriterionCallback(
         classes=2, groups=3, name="gap", read=lambda logits, batch: (logits, batch[1], batch[2])
     )
-    logged, _ = fitted(rows, callback, Model(by_name=False))
+    logged, _ = fitted(rows, callback, linear_model(by_name=False))
     assert {"gap", "gap_floor", "gap_high"} <= set(logged)
     with pytest.raises(eh.InputError, match="has to return a dict"):
-        fitted(rows, CriterionCallback(classes=2, groups=3), Model(by_name=False))
+        fitted(rows, ours.CriterionCallback(classes=2, groups=3), linear_model(by_name=False))
 
 
 def test_only_criteria_of_labels_are_logged():
     with pytest.raises(eh.InputError, match="not a criterion of labels"):
-        CriterionCallback("weak_parity", classes=2, groups=2)
+        ours.CriterionCallback("weak_parity", classes=2, groups=2)
+
+
+def test_the_example_says_what_it_prints():
+    checked = doctest.testmod(pytest.importorskip("evenhand.torch.callback"))
+    assert checked.failed == 0
+    assert checked.attempted
