@@ -1,6 +1,7 @@
 """Every method is a scikit-learn estimator, to the letter."""
 
 import pickle
+import re
 from importlib.util import find_spec
 from inspect import signature
 
@@ -10,11 +11,14 @@ import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from evenhand import InputError
 from evenhand.mitigation import METHODS as LISTED
 
 pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")  # bounds by PQ
@@ -240,3 +244,59 @@ def test_the_catalogue_tells_the_truth(name):
         limits = {"classes": method.classes, "groups": method.groups}
         assert set(model._needs_two) == {what for what, extent in limits.items() if extent == "two"}
     assert method.citation
+
+
+ENCODED = (make_pipeline, make_column_transformer, OneHotEncoder)
+ENCODED += (LinearRegression, LogisticRegression)
+
+
+@pytest.mark.usefixtures("few_folds")
+@pytest.mark.parametrize("name", EACH.values())
+def test_text_that_the_base_model_cannot_read_is_named_with_ways_out_that_work(name, people):
+    X, value = people
+    y = target(name, value)
+    model = made(name)
+    with pytest.raises(InputError, match=r"X has text in 'sex', .*: pass sees_group=False") as told:
+        model.fit(X, y)
+    for table in (pl.from_pandas(X), X.to_numpy()):
+        where = {"group": 2} if isinstance(table, np.ndarray) else {}
+        with pytest.raises(InputError, match=r"X has text in ('sex'|2), .*sees_group=False"):
+            clone(model).set_params(**where).fit(table, y)
+    clone(model).set_params(sees_group=False).fit(X, y)
+    way = re.search(r"estimator=(make_pipeline.*)\.$", str(told.value))
+    if METHODS[name].needs_base:
+        assert (
+            clone(model)
+            .set_params(estimator=eval(way[1], {word.__name__: word for word in ENCODED}))
+            .fit(X, y)
+        )
+    else:
+        assert "OrdinalEncoder" in str(told.value)
+        clone(model).fit(X.assign(sex=(X["sex"] == "M").astype(int)), y)
+
+
+def test_text_in_other_columns_is_not_said_to_be_the_group(people):
+    X, value = people
+    with pytest.raises(InputError, match=r"text in 'town', .*\['town'\]") as told:
+        made("Reweight", sees_group=False).fit(X.assign(town="Bonn"), value > 0)
+    assert "sees_group" not in str(told.value)
+
+
+def test_what_a_base_model_refuses_for_other_reasons_is_said_in_its_words(people):
+    X, value = people
+    coded = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["sex"])), LogisticRegression(C=-1)
+    )
+    with pytest.raises(InputError, match=r"base model, cannot be fitted.*'C'") as told:
+        made("Reweight", estimator=coded).fit(X, value > 0)
+    assert "text" not in str(told.value)
+
+
+@pytest.mark.parametrize("fit", ["fit_path", "partial_fit"])
+def test_other_ways_to_fit_say_the_same_of_text(fit, people):
+    X, value = people
+    model = made("LinearPost" if fit == "fit_path" else "Penalty")
+    with pytest.raises(InputError, match="pass sees_group=False"):
+        list(model.fit_path(X, value > 0, [0.1])) if fit == "fit_path" else model.partial_fit(
+            X, value > 0
+        )

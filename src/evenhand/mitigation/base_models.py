@@ -194,6 +194,11 @@ def fit_underlying(
             weights = {"sample_weight": sample_weight}
     elif sample_weight is not None:
         weights = {weight_parameter(model): sample_weight}
+    return fitted(model, X, y, **weights)
+
+
+def fitted(model: Any, X: Any, y: Any, **weights: Any) -> Any:
+    """The model, fitted, or our error in its words."""
     with refusing(f"{type(model).__name__}, the base model, cannot be fitted"):
         return model.fit(X, y, **weights)
 
@@ -232,7 +237,8 @@ def class_probabilities(model: Any, X: Any, classes: Any = None) -> Floats:
             f"{type(model).__name__} has no predict_proba; wrap it in "
             "sklearn.calibration.CalibratedClassifierCV, or use another estimator."
         )
-    probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+    with refusing(f"{type(model).__name__}, the base model, cannot predict"):
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
     bad = np.flatnonzero(
         ~(probabilities >= 0).all(axis=1) | ~np.isfinite(probabilities).all(axis=1)
     )
@@ -273,7 +279,8 @@ class Refitting:
         if isinstance(estimator, Pipeline):
             if len(estimator) > 1:
                 transformers = clone(estimator[:-1])
-                X = transformers.fit_transform(X, y)
+                with refusing("The base model's transformers cannot be fitted"):
+                    X = transformers.fit_transform(X, y)
             estimator = estimator[-1]
         if isinstance(estimator, LogisticRegression) and _mostly_zero(X):
             X = sparse.csr_array(X)
@@ -307,7 +314,7 @@ class Refitting:
             return DummyClassifier(strategy="constant", constant=labels[0]).fit(self.X, labels)
         name, model = weight_parameter(self.model), clone(self.model)
         if not isinstance(model, LogisticRegression) or not isinstance(start, LogisticRegression):
-            return model.fit(self.X, labels, **{name: weight})
+            return fitted(model, self.X, labels, **{name: weight})
         model.coef_, model.intercept_ = start.coef_, start.intercept_
         model.set_params(warm_start=True).fit(self.X, labels, sample_weight=weight)
         return model.set_params(warm_start=self.model.warm_start)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import isabstract
@@ -43,6 +45,7 @@ Quantity = Literal["classes", "groups"]
 Stage = Literal["pre", "in", "post"]
 
 PACKAGE = __name__.rpartition(".")[0]
+ABOUT_TEXT = re.compile("string|dtype")  # in a model's refusal
 LEAST_EXCESS = 1e-3  # over a bound, that is worth a note
 
 
@@ -169,7 +172,8 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         """
         check_order(X=X, y=y, sample_weight=sample_weight)
         rows = self._read(X, y, sample_weight)
-        self._fit(rows)
+        with self._telling_text(rows.X):
+            self._fit(rows)
         self._tell_shared(rows)
         return self
 
@@ -307,6 +311,33 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         """What the base model reads of X."""
         return self.sensitive_.features(X, self.sees_group)
 
+    @contextmanager
+    def _telling_text(self, X: Any) -> Iterator[None]:
+        """Where a base model refuses text that it was shown, name the columns and the way out."""
+        try:
+            yield
+        except (ValueError, TypeError) as failure:
+            refusal = failure.__cause__ or failure
+            shown = self.sensitive_.text(X, self.sees_group)
+            if not shown or not ABOUT_TEXT.search(str(refusal)):
+                raise
+            ways = [self._way_to_encode(", ".join(map(repr, shown)))]
+            if any(name in self.sensitive_.columns for name in shown):
+                ways.insert(0, "pass sees_group=False, which keeps the group from the base model")
+            raise InputError(
+                f"X has text in {', '.join(map(repr, shown))}, which the base model cannot read "
+                f"({refusal}): {', or '.join(ways)}."
+            ) from failure
+
+    def _way_to_encode(self, columns: str) -> str:
+        """How a base model comes to read columns of text."""
+        own = "LinearRegression()" if isinstance(self, RegressorMixin) else "LogisticRegression()"
+        model = own if self.estimator is None else "your_estimator"
+        return (
+            "let it encode text: estimator=make_pipeline(make_column_transformer("
+            f"(OneHotEncoder(), [{columns}]), remainder='passthrough'), {model})"
+        )
+
     def _groups(self, X: Any) -> Codes:
         """The number of each row's group; −1 if unseen at fit, or if the method never asks."""
         if not self._asks_group():
@@ -388,7 +419,8 @@ class PathFitter(GroupReader, ABC):
         """
         first = clone(self)
         rows = first._read(X, y, sample_weight)
-        yield from first._path(rows, grid)
+        with first._telling_text(rows.X):
+            yield from first._path(rows, grid)
 
     @abstractmethod
     def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:

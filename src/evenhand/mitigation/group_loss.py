@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_array, validate_data
 
 from evenhand.mitigation._fields import Count, Range, Share, Unseen
-from evenhand.mitigation.base_models import Refitting, weight_parameter
+from evenhand.mitigation.base_models import Refitting, fitted, weight_parameter
 from evenhand.mitigation.estimators import (
     Codes,
     Floats,
@@ -276,7 +276,7 @@ def fit_one_by_one(prepared: Refitting, rows: Rows, weights: Floats) -> list[Any
     models = []
     for point in weights:
         weight = (point * rows.weight.sum() / sums)[rows.group] * rows.weight
-        models.append(clone(prepared.model).fit(prepared.X, rows.y, **{name: weight}))
+        models.append(fitted(clone(prepared.model), prepared.X, rows.y, **{name: weight}))
     return models
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.bins import binned, quantile_edges
 from evenhand._columns.encoding import encode, numbers
-from evenhand._data.dataframes import column_of, is_frame
+from evenhand._data.dataframes import column_of, is_frame, names_in
 from evenhand._data.groups import Groups, groups, show
 from evenhand._data.probable import Probable, probable
 from evenhand._errors import InputError, InputTypeError
@@ -122,6 +122,12 @@ class Sensitive:
         frame = nw.from_native(X, eager_only=True)
         return frame.drop([name for name in unseen if name in frame.columns]).to_native()
 
+    def text(self, X: Any, sees_group: bool) -> list[Any]:
+        """The columns that the base model reads and that hold text, by name or position."""
+        unseen = self.hidden if sees_group else (*self.columns, *self.hidden)
+        every = names_in(X) if is_frame(X) else range(X.shape[1])
+        return [name for name in every if name not in unseen and _is_text(column_of(X, name))]
+
     def ids(self, X: Any) -> Any:
         """What names the person: the hidden columns, or else the index."""
         if not self.hidden:
@@ -202,21 +208,17 @@ def _id_columns(X: Any, row_id: Any) -> tuple[Any, ...]:
     """
     if row_id is None:
         return ()
-    if isinstance(row_id, str) and row_id == "index" and "index" not in _names(X):
+    if (
+        isinstance(row_id, str)
+        and row_id == "index"
+        and not (is_frame(X) and "index" in names_in(X))
+    ):
         _index(X, fitting=True)
         return ()
     columns = _resolved(X, row_id, "row_id")
     for name in columns:
         column_of(X, name)  # refuses one that is not there
     return columns
-
-
-def _names(X: Any) -> list[str]:
-    if not is_frame(X):
-        return []
-    import narwhals as nw
-
-    return list(nw.from_native(X, eager_only=True).columns)
 
 
 def _index(X: Any, fitting: bool = False) -> Any:
@@ -246,6 +248,15 @@ def _cut(values: Mapping[Any, Any], bins: Bins) -> list[tuple[Any, int]]:
     if isinstance(bins, Mapping):
         return [(name, bins[name]) for name in values if name in bins]
     return [(name, bins) for name in values if bins is not None and _is_numeric(values[name])]
+
+
+def _is_text(values: Any) -> bool:
+    """Whether a column holds what no model can take for numbers."""
+    try:
+        np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _is_numeric(values: Any) -> bool:

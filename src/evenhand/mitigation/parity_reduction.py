@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Range, Unseen, whole
-from evenhand.mitigation.base_models import Refitting, weight_parameter
+from evenhand.mitigation.base_models import Refitting, fitted, weight_parameter
 from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, Stage, shares
 
 RATES = (2.0, 8.0)  # of the prices' growth, slow and fast; they fall with the root of the round
@@ -191,7 +191,7 @@ class ParityGame:
         weights = {}
         if self.rows.sample_weight is not None:
             weights[weight_parameter(self.prepared.model)] = self.rows.sample_weight
-        return self.judged(clone(self.prepared.model).fit(self.prepared.X, aims, **weights))
+        return self.judged(fitted(clone(self.prepared.model), self.prepared.X, aims, **weights))
 
     def judged(self, model: Any) -> ModelResponse:
         """A model with its loss and the groups' excess, its predictions taken to the levels."""

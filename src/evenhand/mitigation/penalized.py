@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from evenhand._errors import InputError, InputTypeError, require
+from evenhand._errors import InputError, refusing, require
 from evenhand.criteria import CRITERIA
 from evenhand.measures import MEASURES, MeasureLike, resolve
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
@@ -188,17 +188,15 @@ class _Penalized(GroupReader):
         what = f"{self._asked}.{measure.name}{unit}"
         self._tell_unbound(what, value, measure, "bound")
 
+    def _way_to_encode(self, columns: str) -> str:
+        return f"write {columns} in numbers, as OrdinalEncoder does"
+
     def _dense(self, X: Any) -> Floats:
         features = self._features(X)
         if hasattr(features, "toarray"):
             features = features.toarray()
-        try:
+        with refusing("The network reads numbers, and a feature is none"):
             dense = np.asarray(features, dtype=np.float64)
-        except (TypeError, ValueError) as failure:
-            raise InputTypeError(
-                f"{type(self).__name__} reads numbers, and a feature is none ({failure}). Encode "
-                "the columns first, in a Pipeline."
-            ) from failure
         if not np.isfinite(dense).all():
             raise InputError("X has NaN or infinite values; fill or drop those rows.")
         return dense
@@ -292,7 +290,8 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
                 place = np.searchsorted(known, self.classes_)
                 rows = Rows(rows.X, place[rows.y], rows.group, rows.sample_weight)
                 self.classes_ = known
-            self._start(rows, len(self.classes_))
+            with self._telling_text(rows.X):
+                self._start(rows, len(self.classes_))
         else:
             X = self._checked(X, reset=False)
             codes = np.searchsorted(self.classes_, np.asarray(y))
