@@ -103,6 +103,16 @@ def test_thresholds_are_those_of_fairlearn(rows):
     np.testing.assert_allclose(model.predict_proba(X), expected)
 
 
+def test_fairret_is_fitted_though_some_batches_hold_no_positive_row():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=600), np.arange(600) % 2])
+    y = np.zeros(600, dtype=int)
+    y[:6] = 1
+    chosen = {"group": 1, "criterion": "equalized_odds", "max_epochs": 2}
+    model = ADAPTERS["fairret.NormLoss"].estimator(**chosen).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
 def test_weights_of_aif360_are_those_of_ours(rows):
     from evenhand.mitigation import ReweightingClassifier
 

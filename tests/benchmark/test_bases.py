@@ -205,19 +205,21 @@ def test_a_class_a_path_and_a_value_are_the_same_model():
 
 
 @pytest.mark.slow
-def test_a_method_that_weighs_rows_skips_a_model_that_takes_no_weights():
-    bases = (Base("neighbors", "sklearn.neighbors:KNeighborsClassifier"), BASES["logistic"])
+def test_methods_skip_models_without_weights_and_networks_skip_numbered_categories():
+    neighbors = Base("neighbors", "sklearn.neighbors:KNeighborsClassifier", encoding="ordinal")
     study = Study(
         name="weights",
         problems=(Problem("people", "simulated"),),
-        bases=bases,
-        treatments=(Treatment(), treatment("Reweight"), treatment("EqOdds")),
+        bases=(neighbors, BASES["logistic"]),
+        treatments=(Treatment(), *map(treatment, ("Reweight", "EqOdds", "Penalty"))),
         seeds=(0, 1),
     )
     wanted = Design("weights", (study,))
-    assert len(wanted.runs()) == 2 * (2 + 3)
-    (skipped,) = wanted.skipped()
-    assert skipped.reason == "Reweight weighs rows, and neighbors takes no weights"
+    assert len(wanted.runs()) == 2 * (2 + 3 + 6)  # a setting each, but six of the network
+    assert [skipped.reason for skipped in wanted.skipped()] == [
+        "Reweight weighs rows, and neighbors takes no weights",
+        "Penalty trains a network, and neighbors numbers its categories",
+    ]
 
 
 @pytest.mark.slow

@@ -63,7 +63,10 @@ class FairretClassifier(PenalizedClassifier):
             def forward(self, chances: Any, y: Any, group: Any, sample_weight: Any) -> Any:  # noqa: ARG002
                 whom = torch.nn.functional.one_hot(group, groups).to(chances.dtype)
                 seen = () if isinstance(asked, statistic.PositiveRate) else (y[:, None],)
-                return charged(chances[:, 1:], whom, *seen, pred_as_logit=False)
+                try:
+                    return charged(chances[:, 1:], whom, *seen, pred_as_logit=False)
+                except NotImplementedError:  # nobody is selected, or nobody counts
+                    return 0 * chances.sum()
 
         return Charge()
 

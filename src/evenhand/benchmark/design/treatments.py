@@ -94,6 +94,8 @@ class Treatment:
             return f"{self.name} fits a model, and {base.name} is none"
         if method.needs_group_at_predict and base.is_blind:
             return f"{self.name} needs the group at decision, and {base.name} is blind to it"
+        if not method.needs_base and base.encoding == "ordinal":
+            return f"{self.name} trains a network, and {base.name} numbers its categories"
         if method.needs_sample_weight and not base.takes_weights(extent.kind):
             return f"{self.name} weighs rows, and {base.name} takes no weights"
         return None
