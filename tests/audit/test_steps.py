@@ -14,6 +14,11 @@ TRUTH = np.tile([0, 1], ROWS // 2)
 NOISE = RNG.uniform(-0.3, 0.3, ROWS)
 EVEN = np.clip(0.3 + 0.4 * TRUTH + NOISE, 0, 1)
 NOBODY = np.where(np.arange(ROWS) < 5, "c", GROUP)  # five people, all of one true label
+CLASSES = np.arange(ROWS) % 3
+SCORES = (
+    RNG.dirichlet(np.ones(3), ROWS) + np.eye(3)[CLASSES] * np.where(GROUP == "a", 1, 0.2)[:, None]
+)
+SCORES /= SCORES.sum(axis=1, keepdims=True)
 
 
 def scored(y, score, group=GROUP, **options):
@@ -33,6 +38,15 @@ SITUATIONS = {
     ),
     "another threshold helps": scored(
         TRUTH, np.where(GROUP == "a", EVEN, 0.4 + 0.2 * (EVEN - 0.5))
+    ),
+    "no truth": (
+        {"y_true": None, "y_pred": (GROUP == "a") * TRUTH, "y_score": None, "groups": GROUP}
+        | {"columns": {"city": np.arange(ROWS) // 300 % 2}},
+        {"favorable": 1},
+    ),
+    "several classes": (
+        {"y_true": CLASSES, "y_pred": SCORES.argmax(axis=1), "y_score": SCORES, "groups": GROUP},
+        {},
     ),
     "few rows": scored(TRUTH[580:620], EVEN[580:620], GROUP[580:620]),
     "a group for every age": scored(TRUTH, EVEN, 18 + np.arange(ROWS) // 2 % 60),
@@ -85,3 +99,30 @@ def test_every_call_that_a_report_advises_runs(situation):
                 selected = (answer.evidence.decided_at <= np.asarray(given["y_score"])).mean()
                 said = float(step["cost"].split("select ")[1].split("%")[0])
                 assert said == pytest.approx(100 * selected, abs=1)
+
+
+FOUND = {
+    "selection and errors differ": ("Selection rates and error rates differ.", "selected in b"),
+    "base rates differ": ("Selection rates differ; error rates are not", "selected in b"),
+    "no truth": (
+        "Selection rates differ.",
+        "with the same number selected: 150 more selected in b",
+    ),
+    "several classes": ("The model works less well", "more decisions would be right: "),
+    "another threshold helps": ("The threshold matters for ", " of people instead of "),
+    "scores mean different things": ("Scores mean different things", "selected in "),
+    "few rows": ("2 groups are too small to judge.", "Each would need about "),
+    "a group lacks a label": ("Some criteria say nothing about c.", "It has 5 rows"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("situation", FOUND)
+def test_every_step_has_a_call_and_says_its_cost_in_people(situation):
+    given, options = SITUATIONS[situation]
+    columns = {key: given[key] for key in ("y_true", "y_pred", "y_score") if given[key] is not None}
+    found = eh.audit(**columns, sensitive_features=given["groups"], **options)
+    beginning, cost = FOUND[situation]
+    step = next(s for s in found.document()["next"] if s["found"].startswith(beginning))
+    assert step["call"]
+    assert cost in step["cost"]

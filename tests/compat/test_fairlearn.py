@@ -344,6 +344,38 @@ def test_models_are_drawn_where_fairlearn_draws_them(asked):
         assert one == two
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        list,
+        pd.DataFrame,
+        lambda rows: pd.DataFrame(rows, index=[7, 8]),
+        lambda rows: pd.Series(rows[1], index=range(60, 120)),
+        lambda rows: tuple(map(pd.Series, rows)),
+    ],
+)
+def test_models_may_be_rows_of_any_table(shape):
+    rng = np.random.default_rng(1)
+    truth, group = rng.integers(0, 2, 60), rng.choice(["a", "b"], 60)
+    asked = {"y_preds": shape(rng.integers(0, 2, (2, 60))), "y_true": truth[:, None]}
+
+    def both(y_true, y_pred, **more):
+        return np.mean(y_true == y_pred) + len(more)
+
+    one, two = (
+        drawn(
+            library.plot_model_comparison(
+                **asked,
+                sensitive_features=group,
+                x_axis_metric=both,
+                y_axis_metric=library.selection_rate,
+            )
+        )
+        for library in LIBRARIES.values()
+    )
+    assert one == two
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_roc_curves_are_those_of_fairlearn(columns):
     rng = np.random.default_rng(0)
@@ -363,6 +395,7 @@ def test_roc_curves_are_those_of_fairlearn(columns):
     "wrong",
     [
         {"y_preds": [[0, 1, 1]]},
+        {"y_preds": np.zeros((1, 2, 1))},
         {"axis_labels": ["x"]},
         {"point_labels": ["a", "b"]},
         {"y_preds": [0, 1], "point_labels": True},

@@ -18,7 +18,7 @@ from evenhand._audit.summary import first_told, names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
-from evenhand._words import listing, name, number, percents, plural, points_up
+from evenhand._words import listing, name, number, percent, percents, plural, points_up
 from evenhand.measures import resolve
 from evenhand.statistics.forms import ratio
 
@@ -59,14 +59,12 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
     differing = {f.criterion: f for f in audit.findings if f.verdict == "differs"}
     if all(f.sameness is not None or f.verdict == "undefined" for f in audit.findings):
         return [NOTHING]
-    made: list[Step] = []
-    for find in FINDERS:
-        made += find(audit, summary, differing)
-    if too_few["groups"]:
-        made.append(_small(audit, too_few))
-    if not made:
-        made.append(_watching(audit))
-    return made[:MOST]
+    made = [step for find in FINDERS for step in find(audit, summary, differing)]
+    lacking = _lacking(audit, too_few)
+    if not made and not lacking:
+        return [_watching(audit)]
+    # Where data are lacking, one of the steps says so.
+    return [*made[: MOST - len(lacking[:1])], *lacking][:MOST]
 
 
 def gate(audit: AuditParts) -> dict[str, str] | None:
@@ -116,6 +114,7 @@ def _selection(
         return
     bases = _spread(summary, "base_rate")
     call, cost = _rule(audit, "statistical_parity")
+    cost = cost or _equalized(audit, summary)
     if set(ERRORS) & set(differing):
         yield _step(
             "Selection rates and error rates differ.",
@@ -135,6 +134,16 @@ def _selection(
             cost,
             action="ask whether the labels are fair",
         )
+    elif bases is None:
+        yield _step(
+            "Selection rates differ.",
+            "See whether columns that the task justifies, such as a department, explain it. If "
+            "they do not, use a rule that selects every group at the same rate.",
+            'eh.explain("statistical_parity", y_pred=y_pred, sensitive_features=groups, '
+            "by=columns)",
+            cost,
+            action="see which columns explain the gap, or select all groups at the same rate",
+        )
     else:
         yield _step(
             "Selection rates differ.",
@@ -146,23 +155,49 @@ def _selection(
         )
 
 
-def _errors(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
+def _equalized(audit: AuditParts, summary: Summary) -> str:
+    """How many people change if all groups are selected at the overall rate, as a sentence."""
+    selected = _selected_by_group(summary)
+    if selected is None or "weight" in audit.evidence.counted.sums:
+        return ""
+    rows = audit.evidence.rows
+    changes = _changes(summary, rows * selected.sum() / rows.sum() - selected)
+    return f"Equal rates, with the same number selected{changes}." if changes else ""
+
+
+def _errors(
+    audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
+) -> Iterator[Step]:
     """Errors differ where selection is not shown to."""
     if not audit.evidence.is_of_labels or set(SELECTION) & set(differing):
         return
     if not set(ACCURACY) & set(differing):
         return
-    call, cost = "", ""
-    if len(audit.evidence.classes) == 2:
-        call, cost = _rule(audit, "equalized_odds")
+    call, cost = _rule(audit, "equalized_odds")
     yield _step(
         "The model works less well for some groups.",
         "Look for weaker features, worse labels or too few training rows there; until then, a rule "
         "that uses the group can even out the errors.",
         call,
-        cost,
+        cost or _righted(audit, summary),
         action="look for weaker features, worse labels or too few training rows",
     )
+
+
+def _righted(audit: AuditParts, summary: Summary) -> str:
+    """How many decisions more would be right in groups below the overall accuracy, in words."""
+    counts = _counted(summary, "accuracy")
+    if counts is None or "weight" in audit.evidence.counted.sums:
+        return ""
+    names = [group["label"] for group in summary["table"]["groups"]]
+    rows = audit.evidence.rows
+    overall = float(counts.sum() / rows.sum())
+    wrong = rows * overall - counts
+    most = [at for at in np.argsort(-wrong)[:MOST_NAMED] if wrong[at] >= 0.5]
+    if not most:
+        return ""
+    said = listing([f"{wrong[at]:,.0f} in {name(names[at])}" for at in most])
+    return f"At the overall accuracy of {percent(overall)}, more decisions would be right: {said}."
 
 
 def _threshold(
@@ -184,9 +219,9 @@ def _threshold(
         best, own = int(values.argmin()), differing[curve.criterion].values[curve.measure].value
         at = curves.at[best]
         if values[best] <= own / 2:
-            name = curve.criterion.replace("_", " ")
+            criterion = curve.criterion.replace("_", " ")
             yield _step(
-                f"The threshold matters for {name}.",
+                f"The threshold matters for {criterion}.",
                 f"At {at:.3g} instead of {curves.used:.2g} the gap would be "
                 f"{100 * values[best]:.0f} instead of {100 * own:.0f} points, with the same "
                 "threshold for all. “Other thresholds” has the whole curve.",
@@ -236,8 +271,6 @@ def _calibration(
 
 def _recalibrated(audit: AuditParts, summary: Summary) -> str:
     """How many people recalibrated scores select at the same threshold, as a sentence."""
-    from evenhand._frontier.standing import people_changed  # slow to import
-
     evidence, counts = audit.evidence, audit.evidence.thresholds
     selected = _selected_by_group(summary)
     if counts is None or evidence.decided_at is None or "weight" in evidence.counted.sums:
@@ -253,19 +286,34 @@ def _recalibrated(audit: AuditParts, summary: Summary) -> str:
         rising = isotonic_regression(share[known, at], weights=rows[known, at]).x
         above = (rising >= evidence.decided_at) == (evidence.score_of == evidence.favorable)
         chosen[at] = rows[known, at][above].sum()
-    names = [group["label"] for group in summary["table"]["groups"]]
-    changes = people_changed(names, chosen - selected)
+    changes = _changes(summary, chosen - selected)
     return f"On these rows, with the same threshold{changes}." if changes else ""
 
 
 def _selected_by_group(summary: Summary) -> Floats | None:
     """How many of each group the model selects; None where nothing is selected."""
+    return _counted(summary, "selection_rate")
+
+
+def _counted(summary: Summary, metric: str) -> Floats | None:
+    """How many rows of each group a share is; None where it is not known of all."""
     table = summary["table"]
-    keys = [metric["key"] for metric in table["metrics"]]
-    if "selection_rate" not in keys:
+    keys = [one["key"] for one in table["metrics"]]
+    if metric not in keys:
         return None
-    at = keys.index("selection_rate")
-    return np.array([group["rows"] * group["values"][at] for group in table["groups"]])
+    at = keys.index(metric)
+    shares = [group["values"][at] for group in table["groups"]]
+    if None in shares:
+        return None
+    rows: Floats = np.array([group["rows"] for group in table["groups"]], dtype=np.float64)
+    return rows * np.array(shares, dtype=np.float64)
+
+
+def _changes(summary: Summary, change: Floats) -> str:
+    """Who is selected more often and who less, in people."""
+    from evenhand._frontier.standing import people_changed  # slow to import
+
+    return people_changed([group["label"] for group in summary["table"]["groups"]], change)
 
 
 def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
@@ -331,7 +379,15 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
     yield _step("Some groups get better places than others.", remedy, action=action)
 
 
-def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> Iterator[Step]:
+def _lacking(audit: AuditParts, too_few: Summary) -> list[Step]:
+    """Groups of which there are too few rows, or none with some label."""
+    small = [_small(audit, too_few)] if too_few["groups"] else []
+    if _numeric(audit)[1] > MOST_CLASSES:
+        return [*small, *_without_data(audit)]  # ranges have rows
+    return [*_without_data(audit), *small]
+
+
+def _without_data(audit: AuditParts) -> Iterator[Step]:
     """Groups for which a rate is 0/0, so that a criterion says nothing about them."""
     gaps: dict[Label, None] = {}
     for finding in audit.findings:
@@ -341,14 +397,18 @@ def _without_data(audit: AuditParts, _: Summary, __: Mapping[str, Finding]) -> I
             gaps |= dict.fromkeys(group for _, group in value.left_out)
     if gaps:
         names, columns = names_of(audit), audit.evidence.columns
+        rows = dict(zip(audit.evidence.groups, audit.evidence.rows, strict=True))
         named = [name(names(columns, label)) for label in gaps]
         more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
         who = listing([*named[:MOST_NAMED], *more])
+        most = max(rows[label] for label in gaps)
+        has = "It has" if len(gaps) == 1 else "They have up to"
         yield _step(
             f"Some criteria say nothing about {who}.",
             "No row there has the label or prediction that a rate is about (0/0). Collect labeled "
             "rows, or merge small groups that belong together.",
             _merged(audit),
+            f"{has} {plural(most, 'row')}; a first estimate takes about {ENOUGH} of each label.",
             action="collect labeled rows for groups that have none",
         )
 
@@ -467,5 +527,4 @@ FINDERS: Sequence[Finder] = (
     _places,
     _threshold,
     _calibration,
-    _without_data,
 )

@@ -68,8 +68,8 @@ class Subgroup:
         How many rows of equal weight say as much, of the subgroup and of the others.
     rows_needed : float
         With this many counted rows the scan could show a difference of the margin (0.05 by default;
-        of a mean, a tenth of its standard deviation); infinite where the others are too few for
-        that.
+        of a mean, a tenth of its standard deviation). Where the others are too few for that, all
+        are taken to grow alike.
     error : float
         The error allowed to this one bound.
     comparisons : int
@@ -240,11 +240,16 @@ class _Comparison:
         return min(int((self.at_least(error) > 0).sum()), self.questions)
 
     def rows_needed(self, error: float) -> Floats:
-        """Counted rows that could show a difference of the margin, with the others as they are."""
+        """Counted rows that could show a difference of the margin, with the others as they are.
+
+        If these are too few, however many rows the group has, all groups grow alike.
+        """
         alone = self.enough(error)
         left = 1 - ratio(alone, self.rest_effective)  # of the precision, after the others' noise
-        needed = alone * ratio(self.counted, self.effective) / np.where(left > 0, left, 1.0)
-        return np.asarray(np.where(left > 0, needed, np.inf))
+        alike = 1 + ratio(self.effective, self.rest_effective)
+        grown = np.nan_to_num(alike, nan=np.inf)
+        factor = np.where(left > 0, 1 / np.where(left > 0, left, 1.0), grown)
+        return np.asarray(alone * ratio(self.counted, self.effective) * factor)
 
 
 def _comparisons(view: View, margin: float | None) -> list[_Comparison]:

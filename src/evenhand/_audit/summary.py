@@ -154,6 +154,10 @@ def _claim(audit: AuditParts) -> str:
     sure = f"{level} confidence" + (f", corrected for {many} criteria" if many > 1 else "")
     if "differs" in found:
         shown, missing = f"that the groups differ ({sure})", "why, or whether it is lawful"
+    elif "cannot tell" in found and "alike" in found:
+        alike = sum(f.verdict == "alike" for f in audit.findings if f.sameness is None)
+        shown = f"that the groups are alike in {alike} of {many} criteria ({sure})"
+        missing = "whether they differ in the others"
     elif "cannot tell" in found:
         return f"This shows neither that the groups differ nor that they are alike ({sure})."
     elif "alike" in found:

@@ -89,7 +89,9 @@ def plot_model_comparison(
     for name, metric in metrics.items():
         if not callable(metric):
             raise InputError(f"{name} must be a function of (y_true, y_pred), not {metric!r}.")
-    predicted, names = _predictions(y_preds, len(y_true))
+    truth = np.asarray(y_true)
+    truth = truth.ravel() if truth.ndim == 2 and truth.shape[1] == 1 else truth
+    predicted, names = _predictions(y_preds, len(truth))
     labels = _point_labels(point_labels, names, len(predicted))
     if point_labels is True and not names:
         raise UnnamedError(
@@ -104,7 +106,7 @@ def plot_model_comparison(
             raise InputError(f"{name} must be a boolean, not {flag!r}.")
     away = _offset(point_labels_position)
     x, y = (
-        [_value(metric, y_true, each, sensitive_features) for each in predicted]
+        [_value(metric, truth, each, sensitive_features) for each in predicted]
         for metric in metrics.values()
     )
     ax = _axes(ax)
@@ -210,13 +212,15 @@ def _predictions(y_preds: Any, rows: int) -> tuple[list[Any], list[Any]]:
     """The columns of predictions, and what the models are called; a single column has no name."""
     if isinstance(y_preds, Mapping):
         columns, names = list(y_preds.values()), list(y_preds)
-    else:
-        one = not len(y_preds) or np.ndim(y_preds[0]) == 0
-        columns = [y_preds] if one else list(y_preds)
+    else:  # a model in each row of an array or dataframe
+        given = np.asarray(y_preds) if hasattr(y_preds, "__array__") else y_preds
+        one = not len(given) or np.ndim(given[0]) == 0
+        columns = [given] if one else list(given)
         names = [] if one else list(range(len(columns)))
     for name, column in zip(names or ["the model"], columns, strict=True):
-        if len(column) != rows:
-            raise InputError(f"y_true has {rows} rows, the predictions of {name!r} {len(column)}.")
+        if np.ndim(column) != 1 or len(column) != rows:
+            shape = " × ".join(map(str, np.shape(column)))
+            raise InputError(f"y_true has {rows} rows, the predictions of {name!r} {shape}.")
     return [np.asarray(column) for column in columns], names
 
 
@@ -240,7 +244,9 @@ def _offset(position: Any) -> tuple[float, float]:
 
 def _value(metric: Any, y_true: Any, y_pred: Any, sensitive_features: Any) -> float:
     parameters = signature(metric).parameters
-    takes = "sensitive_features" in parameters
+    takes = "sensitive_features" in parameters or any(
+        each.kind is each.VAR_KEYWORD for each in parameters.values()
+    )
     more = {"sensitive_features": sensitive_features} if takes else {}
     return float(metric(y_true, y_pred, **more))
 
