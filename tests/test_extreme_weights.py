@@ -107,7 +107,7 @@ def test_distributions_lose_no_weight(kind):
 
 
 def test_everyone_else_is_nobody_light_beside_a_heavy_group():
-    from evenhand.statistics.forms import sum_of_others
+    from evenhand.statistics.arithmetic import sum_of_others
 
     heavy = np.array([[1e30, 1.0, 2.0, 4.0], [5.0, 0.0, 1e30, 1.0]])
     expected = [[float(sum(map(Fraction, np.delete(row, i)))) for i in range(4)] for row in heavy]

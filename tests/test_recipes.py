@@ -62,7 +62,8 @@ class Alarms(Statistic):
         return Shares(outcomes["fp"], outcomes["tp"] + outcomes["fn"] + outcomes["tn"])
 
 
-from evenhand.statistics.forms import Shares, one_against_rest  # noqa: E402
+from evenhand.statistics.arithmetic import one_against_rest  # noqa: E402
+from evenhand.statistics.statistic import Shares  # noqa: E402
 
 STATISTICS["alarm_rate"] = Alarms()
 SCANNED["alarm rate"] = STATISTICS["alarm_rate"]

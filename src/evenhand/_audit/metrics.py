@@ -16,7 +16,7 @@ from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand.statistics import STATISTICS, P, Statistic
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

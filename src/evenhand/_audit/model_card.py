@@ -8,8 +8,9 @@ from typing import Any
 
 from evenhand._kinds import check_kinds
 from evenhand._words import escaped
-from evenhand.report import audit
+from evenhand.report.audit import criteria
 from evenhand.report.formats import measure_name, words
+from evenhand.report.groups import groups
 from evenhand.report.markdown import shown
 
 Document = dict[str, Any]
@@ -78,7 +79,7 @@ def _section(document: Document) -> Iterator[str]:
     summary, source = document["summary"], document["provenance"]
     yield "## Fairness"
     yield f"**{escaped(summary['sentence'])}** {escaped(summary['about'])}"
-    for section in (audit.groups(document), audit.criteria(document)):
+    for section in (groups(document), criteria(document)):
         for block in section.in_text:
             yield from shown(block)
     if document["too_few"]["groups"]:

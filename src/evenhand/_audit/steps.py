@@ -20,7 +20,7 @@ from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
 from evenhand._words import listing, name, number, percent, percents, plural, points_up
 from evenhand.measures import resolve
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Step = dict[str, str]
 Summary = Mapping[str, Any]

@@ -27,8 +27,8 @@ from evenhand._uncertainty.clusters import as_known
 from evenhand._uncertainty.differences import Binomials, sure_difference
 from evenhand._uncertainty.replicates import influence_amount, rates_amount
 from evenhand.statistics import STATISTICS, E, Statistic
+from evenhand.statistics.arithmetic import ratio, sum_of_others
 from evenhand.statistics.catalogue import SCANNED
-from evenhand.statistics.forms import ratio, sum_of_others
 
 Floats = NDArray[np.float64]
 

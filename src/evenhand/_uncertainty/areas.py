@@ -25,7 +25,7 @@ from evenhand._uncertainty.clusters import (
 )
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
 from evenhand.statistics import Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 EVERY_PAIR = 1e-18  # a variance by rounding alone: every pair is ranked alike
 PRIOR = 2.0  # degrees of freedom that Hanley and McNeil's model counts for

@@ -16,7 +16,7 @@ from evenhand._uncertainty.curves import (
 )
 from evenhand._uncertainty.rates import hits_drawn
 from evenhand.statistics import Statistic, Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 
 def calibration_errors(source: Tally, table: Table, statistic: Statistic) -> Estimates:

@@ -42,7 +42,7 @@ from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import asked_of, named
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 
 @dataclass(frozen=True)

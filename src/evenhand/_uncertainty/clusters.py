@@ -37,7 +37,7 @@ from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._uncertainty.influence import quasi_ratio
 from evenhand.statistics import Statistic
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from evenhand._uncertainty.reference import How, beside, place_of
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 
 class Contrast(NamedTuple):

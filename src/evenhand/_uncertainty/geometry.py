@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import DISTANCES, STEP
 from evenhand.measures import Measure
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

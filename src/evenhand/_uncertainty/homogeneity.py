@@ -27,7 +27,7 @@ from evenhand._uncertainty.hypergeometric import hypergeometric_tails
 from evenhand._uncertainty.influence import WEIGHED_ROWS
 from evenhand.criteria import Criterion
 from evenhand.statistics import Statistic
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

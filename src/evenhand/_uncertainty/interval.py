@@ -47,7 +47,7 @@ from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.criteria.evaluation import asked_of
 from evenhand.measures import Aggregate, Measure, MeasureLike
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")

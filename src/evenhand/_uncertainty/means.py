@@ -15,7 +15,8 @@ from evenhand._uncertainty.curves import Estimates, Floats, student_limits
 from evenhand._uncertainty.influence import Known, RowMoments, steadied
 from evenhand._uncertainty.replicates import influence_amount, squares_of
 from evenhand.statistics import E, Statistic, Table
-from evenhand.statistics.forms import SIGNED, moved_by_means, ratio
+from evenhand.statistics.arithmetic import ratio
+from evenhand.statistics.sums import SIGNED, moved_by_means
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's

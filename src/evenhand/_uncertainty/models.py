@@ -18,7 +18,8 @@ from evenhand._uncertainty.areas import fair_errors
 from evenhand.criteria import Criterion
 from evenhand.criteria.criterion import Settings
 from evenhand.statistics import Table
-from evenhand.statistics.forms import SIGNED, ratio
+from evenhand.statistics.arithmetic import ratio
+from evenhand.statistics.sums import SIGNED
 
 Floats = NDArray[np.float64]
 

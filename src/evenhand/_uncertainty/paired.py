@@ -41,7 +41,7 @@ from evenhand._uncertainty.paths import Path, path_of
 from evenhand.criteria import Reading
 from evenhand.criteria.criterion import Settings
 from evenhand.measures import Measure
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

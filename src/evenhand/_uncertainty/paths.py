@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.geometry import NEGLIGIBLE, Cloud, clipped, curved_tail, fused, shrunk
 from evenhand.measures import Measure
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

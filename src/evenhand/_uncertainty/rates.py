@@ -29,7 +29,7 @@ from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.influence import Known
 from evenhand._uncertainty.replicates import Reader, influence_amount, rates_amount
 from evenhand.statistics import Shares, Statistic, Table
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
 MOST_CUTS = 24

@@ -25,7 +25,7 @@ from evenhand._uncertainty.clusters import (
     units_of,
 )
 from evenhand._uncertainty.influence import quasi_ratio
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 

@@ -34,7 +34,7 @@ from evenhand._uncertainty.geometry import Cloud, lower_limit, upper_limit
 from evenhand._uncertainty.influence import quasi_ratio
 from evenhand._unknown.counted import Counted, Floats
 from evenhand.measures import Measure
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 
 LEAST = 1e-6  # part of a variance that a difference has, and what no variance is below, cubed
 ROUNDS = 60  # of fitting odds

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from evenhand._words import UNDEFINED, number, percent, rounded
 from evenhand._words import name as name
@@ -204,3 +204,8 @@ def share_of(value: float | None) -> str:
     if value is None or not value:
         return UNDEFINED if value is None else "0"
     return f"{value:.2f}" if value >= 0.005 else "<0.01"
+
+
+def judged(line: Mapping[str, Any]) -> str:
+    """A verdict with what it comes to beside a tolerance, if there is one."""
+    return "; ".join(filter(None, (line["verdict"], line["judged"])))

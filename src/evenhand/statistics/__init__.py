@@ -2,19 +2,10 @@
 
 from evenhand._data.summaries import KINDS, Kind, Rows, Source, summarize
 from evenhand.statistics.catalogue import STATISTICS
-from evenhand.statistics.forms import (
-    Auroc,
-    Average,
-    CalibrationError,
-    Derived,
-    E,
-    F,
-    P,
-    Ratio,
-    Shares,
-    Statistic,
-    Table,
-)
+from evenhand.statistics.labels import Average, P, Ratio
+from evenhand.statistics.scores import Auroc, CalibrationError, F
+from evenhand.statistics.statistic import Shares, Statistic, Table
+from evenhand.statistics.sums import Derived, E
 
 __all__ = [
     "KINDS",

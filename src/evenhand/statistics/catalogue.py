@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.statistics.forms import (
-    Auroc,
-    Average,
-    CalibrationError,
-    Derived,
-    E,
-    Floats,
-    P,
-    Ratio,
-    Scale,
-    Statistic,
-    ratio,
-)
+from evenhand.statistics.arithmetic import Floats, ratio
+from evenhand.statistics.labels import Average, P, Ratio
+from evenhand.statistics.scores import Auroc, CalibrationError
+from evenhand.statistics.statistic import Scale, Statistic
+from evenhand.statistics.sums import Derived, E
 
 LARGEST = 600.0  # an exponent whose power is a number
 TINY = 1e-300  # what no error is taken to be less than, where its logarithm is asked for

@@ -18,7 +18,7 @@ from evenhand.criteria.criterion import class_of
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
 from evenhand.statistics import Statistic
-from evenhand.statistics.forms import ratio
+from evenhand.statistics.arithmetic import ratio
 from evenhand.watch.labels import is_label
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,201 @@
+"""Statistics of sums over rows, in the papers' notation: expectations and functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Label
+from evenhand._data.tallies import Tally
+from evenhand.statistics.arithmetic import Floats, ratio
+from evenhand.statistics.statistic import SYMBOLS, Scale, Shares, Statistic, Table
+
+SIGNED = ("yhat", "error")  # sums whose means may be negative
+
+
+@dataclass(frozen=True)
+class E(Statistic):
+    """An expectation by group of a named sum: E("yhat"), E("squared_error").
+
+    Parameters
+    ----------
+    of : str
+        The sum of a tally.
+    given : str, optional
+        The axis on which the expectation is conditioned, beside the group.
+    needs : str, default "moments"
+        The kind of summary it reads.
+    bounds : tuple of float, default (0.0, inf)
+        Least and greatest possible value.
+    per : str, optional
+        Another sum of the tally: then it is the ratio of both expectations.
+
+    Examples
+    --------
+    >>> print(E("yhat").formula)
+    E(ŷ | a)
+    >>> print(E("exposure", per="relevance", needs="lists").formula)
+    E(exposure | a) / E(relevance | a)
+
+    """
+
+    of: str
+    given: str | None = None
+    needs: str = "moments"
+    bounds: tuple[float, float] = (0.0, np.inf)
+    per: str | None = None
+    is_partition = True
+
+    @property
+    def sums(self) -> frozenset[str]:
+        """The named sums that it reads."""
+        return frozenset({self.of} if self.per is None else {self.of, self.per})
+
+    @property
+    def relative_to(self) -> str | None:
+        """The sum below the line, where it is a ratio of two."""
+        return self.per
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The sum whose mean varies."""
+        return (self.of,)
+
+    @property
+    def mean_of(self) -> str | None:
+        """The sum whose mean by group it is, where nothing is given and there is no second sum."""
+        return None if self.given or self.per else self.of
+
+    @property
+    def hit_sum(self) -> str | None:
+        """The sum that holds the hits, where no row adds less than 0 or more than 1."""
+        return self.of if self.given or (self.bounds == (0.0, 1.0) and not self.per) else None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether each row is a hit or none."""
+        return self.hit_sum == "hits"
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The axis that it conditions on."""
+        return (self.given,) if self.given else ()
+
+    @property
+    def over(self) -> str:
+        """The symbols of its cells."""
+        return SYMBOLS[self.given] if self.given else ""
+
+    @property
+    def formula(self) -> str:
+        """Itself, in symbols."""
+        condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
+        mean = f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
+        return f"{mean} / E({SYMBOLS.get(self.per, self.per)} | a)" if self.per else mean
+
+    def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
+        means = ratio(*self.fraction(source))
+        cells = _spans(source.labels(self.given)) if self.given else ("all",)
+        return Table(means, cells, source.groups)
+
+    def fraction(self, counts: Any) -> tuple[Floats, Floats]:
+        """The sum, and the weight or the sum below the line."""
+        return self._table(counts, self.of), self._table(counts, self.per or "weight")
+
+    def _table(self, counts: Any, of: str) -> Floats:
+        """A sum in every cell and group."""
+        total: Floats = counts.table(*self.conditions, "group", of=of)
+        return total if self.given else total[..., None, :]
+
+    def shares(self, counts: Any, of: str = "weight") -> Shares | None:
+        """The hits that were added up, and the other rows, of each label of what is given."""
+        if self.hit_sum is None:
+            return None
+        hits = self._table(counts, self.of)
+        return Shares(hits, self._table(counts, of) - hits)
+
+    def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
+        """Every label of what is given has rows of its own."""
+        return np.arange(len(cells), dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class Derived(Statistic):
+    """A function of the means by group of named sums (and of the groups' weights).
+
+    Parameters
+    ----------
+    of : tuple of str
+        The sums of a tally.
+    formula : str
+        Itself, in symbols.
+    function : callable
+        Of the means, in that order, and of the weights.
+    bounds : tuple of float
+        Least and greatest possible value.
+    needs : str, default "moments"
+        The kind of summary it reads.
+    scale : Scale, optional
+        The scale on which it varies evenly, where all of its means vary; else the first does.
+    gradient : callable, optional
+        How it changes with each of the means, of the means; none where groups change each other's.
+
+    """
+
+    of: tuple[str, ...]
+    formula: str
+    function: Callable[..., Floats]
+    bounds: tuple[float, float]
+    needs: str = "moments"
+    scale: Scale | None = None
+    gradient: Callable[..., tuple[Floats, ...]] | None = None
+    over = ""
+
+    @property
+    def sums(self) -> frozenset[str]:
+        """The named sums that it reads."""
+        return frozenset(self.of)
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The sums of whose means it is a function."""
+        return self.of
+
+    def read(self, source: Tally) -> Table:
+        """Its value in every cell and group."""
+        weight = source.table("group")
+        means = [ratio(source.table("group", of=name), weight) for name in self.of]
+        return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
+
+    def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
+        """Those on its means, times how it changes with each."""
+        return moved_by_means(self.of, self.gradient, counts, owner, whole)
+
+
+def moved_by_means(
+    of: Sequence[str],
+    gradient: Callable[..., tuple[Floats, ...]] | None,
+    counts: Any,
+    owner: NDArray[np.intp],
+    whole: Any,
+) -> Floats:
+    """By how much parts of the groups (1, parts) move a function of the means of sums."""
+    if gradient is None:
+        return np.full((1, len(owner)), np.nan)
+    means = [E(name) for name in of]
+    slopes = gradient(*(np.nan_to_num(mean.read(whole).values[0]) for mean in means))
+    moved = [
+        slope[owner] * mean.influence(counts, owner, whole)
+        for slope, mean in zip(slopes, means, strict=True)
+    ]
+    return np.asarray(np.sum(moved, axis=0))
+
+
+def _spans(edges: tuple[Label, ...]) -> tuple[Label, ...]:
+    return tuple(f"{low:g} to {high:g}" for low, high in pairwise(edges))
