@@ -114,7 +114,7 @@ def test_a_later_submission_takes_the_place_of_the_earlier(store, tmp_path):
 
 FAULTS = {
     "predicts row": lambda frame, entry: pd.concat([frame, frame.iloc[:1]]),
-    "lacks 1 row that": lambda frame, entry: frame.iloc[1:],
+    "lacks 1 row of": lambda frame, entry: frame.iloc[1:],
     "label 'maybe'": lambda frame, entry: frame.assign(label="maybe"),
     "no column row": lambda frame, entry: frame.drop(columns="row"),
     "no column label": lambda frame, entry: frame[["row"]],

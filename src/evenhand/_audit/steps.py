@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
@@ -271,6 +270,8 @@ def _calibration(
 
 def _recalibrated(audit: AuditParts, summary: Summary) -> str:
     """How many people recalibrated scores select at the same threshold, as a sentence."""
+    from scipy.optimize import isotonic_regression
+
     evidence, counts = audit.evidence, audit.evidence.thresholds
     selected = _selected_by_group(summary)
     if counts is None or evidence.decided_at is None or "weight" in evidence.counted.sums:
