@@ -24,7 +24,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
 from evenhand._result import Columns, Result, finite
 from evenhand._unknown import Bounds, bounds_of, has_bounds, unknown
-from evenhand._unknown.bounds import ASSUMPTIONS, WITHOUT
+from evenhand._unknown.answers import ASSUMPTIONS, WITHOUT
 from evenhand._words import did_you_mean, listing
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named

@@ -1,7 +1,8 @@
 """What can be said of groups that are only probable, partly known or missing."""
 
 from evenhand._unknown import doors
-from evenhand._unknown.bounds import Answer, Bounds, bounds, bounds_of
+from evenhand._unknown.answers import Answer, Bounds
+from evenhand._unknown.bounds import bounds, bounds_of
 from evenhand._unknown.counted import Unknown, has_bounds, is_missing, is_share, unknown
 
 __all__ = [

@@ -12,7 +12,8 @@ from evenhand._data.doors import where_unknown
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._uncertainty.interval import ConfidenceInterval, interval
-from evenhand._unknown.bounds import WITHOUT, Bounds, bounds_of
+from evenhand._unknown.answers import WITHOUT, Bounds
+from evenhand._unknown.bounds import bounds_of
 from evenhand._unknown.counted import unknown
 from evenhand.criteria import Criterion, UndefinedWarning, evaluate
 from evenhand.measures import MeasureLike
