@@ -187,3 +187,15 @@ def test_a_thousand_groups_fit_on_a_screen(run, people, folder):
     result = run(type(people)(rows), "--json", "out.json")
     assert result.exit_code == 0, result.stderr
     assert len(result.stdout.splitlines()) < 60
+
+
+@pytest.mark.parametrize(
+    ("word", "option"),
+    [("--sensitive_features", "--group"), ("--y-true", "--target"), ("--gate", "--fail-if")],
+)
+def test_words_of_functions_and_other_tools_lead_to_the_option(capsys, word, option):
+    from evenhand.cli.program import main
+
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "people.csv", word, "x"])
+    assert f"No such option: {word}. Did you mean '{option}'?" in capsys.readouterr().err

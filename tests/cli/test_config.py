@@ -83,6 +83,7 @@ def test_a_project_without_our_section_changes_nothing(run, people, folder):
 
 
 BAD = {
+    "y_true = 'y'": "which is not an option. Did you mean 'target'?",
     "goup = 'g'": "has the key 'goup', which is not an option. Did you mean 'group'?",
     "min_cuont = 3": "has the key 'min_cuont', which is not an option.",
     "config = 'x'": "has the key 'config', which is not an option.",

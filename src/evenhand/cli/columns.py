@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from evenhand._data.roles import ROLES, Columns, Role
+from evenhand._signatures import SYNONYMS
 from evenhand.cli.numbers import Number, WholeRange
 
 SHAPES: dict[str, dict[str, Any]] = {  # of options that take no column
@@ -31,6 +32,22 @@ def flag_of(role: str) -> str:
     ('group', 'score_of')
     """
     return ROLES[role].option.removeprefix("--").replace("-", "_")
+
+
+def meant_by(options: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """What functions and other tools call these options.
+
+    >>> meant_by(["--group", "--html"])["--group"][:2]
+    ('sensitive_features', 'group')
+    """
+    roles = {one.option.removeprefix("--"): one for one in ROLES.values() if one.option}
+    meant = {}
+    for option in options:
+        plain = option.removeprefix("--")
+        one = roles.get(plain)
+        name = one.name if one else plain.replace("-", "_")
+        meant[option] = (*((name, *one.also) if one else ()), *SYNONYMS.get(name, ()))
+    return meant
 
 
 def role_option(role: str, **settings: Any) -> click.Option:

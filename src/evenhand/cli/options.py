@@ -23,7 +23,7 @@ from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
-from evenhand.cli.columns import columns_given, role_option
+from evenhand.cli.columns import columns_given, meant_by, role_option
 from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.criteria.questions import questions_of
@@ -81,7 +81,7 @@ def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> 
 
 def _unknown(key: str, known: list[str], file: Path) -> str:
     names = [name.replace("_", "-") for name in known]
-    hint = did_you_mean(key, names)
+    hint = did_you_mean(key, names, meant_by(names))
     return (
         f"{file} has the key {key!r}, which is not an option.{hint} There are {', '.join(names)}."
     )

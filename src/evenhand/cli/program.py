@@ -54,10 +54,24 @@ def _shown(failure: Any) -> Any:
 
     from evenhand._words import plain
 
-    message = plain(" ".join(failure.format_message().split()))
+    message = plain(" ".join(_said(failure).split()))
     if isinstance(failure, click.UsageError):
         return click.UsageError(message, failure.ctx)
     return click.ClickException(message)
+
+
+def _said(failure: Any) -> str:
+    """What a failure says; of an option that there is not, which one is meant."""
+    import click
+
+    if not isinstance(failure, click.NoSuchOption) or failure.ctx is None:
+        return str(failure.format_message())
+    from evenhand._words import did_you_mean
+    from evenhand.cli.columns import meant_by
+
+    known = [option for one in failure.ctx.command.params for option in one.opts]
+    hint = did_you_mean(failure.option_name, known, meant_by(known))
+    return f"No such option: {failure.option_name}.{hint}"
 
 
 def _open_closed_streams() -> None:
