@@ -101,6 +101,14 @@ def test_every_call_that_a_report_advises_runs(situation):
                 assert said == pytest.approx(100 * selected, abs=1)
 
 
+def test_nobody_is_selected_more_where_no_outcome_was_named_as_favorable():
+    words = np.where((GROUP == "a") * TRUTH, "yes", "no")
+    for favorable, told in ((None, False), ("yes", True)):
+        found = eh.audit(None, words, sensitive_features=GROUP, favorable=favorable)
+        (step,) = found.document()["next"]
+        assert ("more selected in b" in step["cost"]) == told
+
+
 FOUND = {
     "selection and errors differ": ("Selection rates and error rates differ.", "selected in b"),
     "base rates differ": ("Selection rates differ; error rates are not", "selected in b"),

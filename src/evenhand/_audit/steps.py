@@ -156,7 +156,7 @@ def _selection(
 
 def _equalized(audit: AuditParts, summary: Summary) -> str:
     """How many people change if all groups are selected at the overall rate, as a sentence."""
-    selected = _selected_by_group(summary)
+    selected = _selected_by_group(audit, summary)
     if selected is None or "weight" in audit.evidence.counted.sums:
         return ""
     rows = audit.evidence.rows
@@ -245,6 +245,8 @@ def _shares_selected(audit: AuditParts, summary: Summary) -> tuple[Floats, float
 
 def _more_selected(audit: AuditParts, share: float, now: float) -> str:
     """How many people are selected at a threshold, compared with the decisions, as a sentence."""
+    if audit.evidence.favorable is None:
+        return ""
     texts = percents(share, now)
     said = f"It would select {texts[0]} of people instead of {texts[1]}"
     if "weight" in audit.evidence.counted.sums:
@@ -273,7 +275,7 @@ def _recalibrated(audit: AuditParts, summary: Summary) -> str:
     from scipy.optimize import isotonic_regression
 
     evidence, counts = audit.evidence, audit.evidence.thresholds
-    selected = _selected_by_group(summary)
+    selected = _selected_by_group(audit, summary)
     if counts is None or evidence.decided_at is None or "weight" in evidence.counted.sums:
         return ""
     if counts.groups != evidence.groups or selected is None:
@@ -291,8 +293,10 @@ def _recalibrated(audit: AuditParts, summary: Summary) -> str:
     return f"On these rows, with the same threshold{changes}." if changes else ""
 
 
-def _selected_by_group(summary: Summary) -> Floats | None:
-    """How many of each group the model selects; None where nothing is selected."""
+def _selected_by_group(audit: AuditParts, summary: Summary) -> Floats | None:
+    """How many of each group the model selects; None where no outcome is favorable."""
+    if audit.evidence.favorable is None:
+        return None
     return _counted(summary, "selection_rate")
 
 
