@@ -614,3 +614,12 @@ def test_of_very_many_groups_fits_to_labels_are_not_tried(monkeypatch):
     monkeypatch.setattr(advice, "MOST_GROUPS", 3)
     assert eh.frontier(y, score, **asked).fitted_to == "scores"
     assert len(tried) == 1
+
+
+def test_looser_bounds_that_cost_no_less_are_not_shown():
+    score = np.tile(np.linspace(0.05, 0.95, 10), 40)
+    y = (np.arange(400) % 10 > 4).astype(int)
+    curve = eh.frontier(y, score, sensitive_features=np.arange(400) % 4 < 2, values=8)
+    assert np.ptp(curve.to_dict()["cost"]) < 1e-9
+    table = curve.to_markdown().split("Value")[1].splitlines()
+    assert sum(line.startswith("|") for line in table[1:]) == 2  # the rule below the heads, a point

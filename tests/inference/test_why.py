@@ -543,3 +543,12 @@ def test_few_people_of_one_true_label_leave_its_share_open():
         "statistical_parity", y, p, sensitive_features=["a"] * 20 + ["b"] * 20, favorable=1
     )
     assert found.part("base").low < found.part("base").value < found.part("base").high
+
+
+def test_columns_that_explain_nothing_are_not_said_to():
+    random = np.random.default_rng(5)
+    group, department = np.repeat(["a", "b"], 500), random.integers(0, 3, 1000)
+    hired = random.random(1000) < np.where(group == "a", 0.6, 0.3)
+    given = {"sensitive_features": group, "by": {"department": department}}
+    found = eh.explain("statistical_parity", y_pred=hired.astype(int), favorable=1, **given)
+    assert "Differences in department are not shown to explain any of it; " in found.summary

@@ -17,6 +17,7 @@ SMALL = 10  # rows, fewer than which make a gap by themselves
 HALVED = "Halving the {what}, to {goal},"
 OF_SHARES = ("strong_parity",)  # of amounts: shares of the groups at or below a cut point
 LEAST = 5e-5  # a cost that is said
+NONE = 1e-12  # a disparity that is none
 
 
 class Place(NamedTuple):
@@ -58,6 +59,11 @@ def sentences(
     lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
     if model.aside is not None and told(model.aside[0]) != told(model.value):
         lines[0] = f"{lines[0][:-1]}; without {model.aside[1]} it is {told(model.aside[0])}."
+    if model.value < NONE:
+        return lines
+    is_free = least <= LEAST < model.value and cost_at(0.0) - model.cost <= LEAST
+    if people_at is None and is_free:
+        return [*lines, f"{_closing(by).format(what=what)} costs {_price(0.0, unit)}."]
     if least < model.value - 1e-4:
         better = f"be {told(least)}; no rule on these scores does better."
         closed = "be closed." if by.is_width else "be 0."
@@ -111,7 +117,7 @@ def points_of(value: float) -> str:
     >>> points_of(0.2594), points_of(0.0021), points_of(0.00004), points_of(0.0), points_of(0.01)
     ('25.9 points', '0.2 points', '0.004 points', '0 points', '1.0 points')
     """
-    if value < 1e-12:
+    if value < NONE:
         return "0 points"
     return f"{100 * value:.1f} points" if value >= 0.0005 else f"{100 * value:.1g} points"
 

@@ -242,8 +242,14 @@ class Account(Result):
             f"if both groups had the same mix of {names}, the gap would be "
             f"{self._amount(within.value)} ({self._ends(within)})"
         )
-        text = f"{self._short(mixed.value)} of it is explained by differences in {names}; "
-        text += f"{remaining}."
+        part = self._short(mixed.value)
+        if not mixed.sign:
+            told = f"Differences in {names} are not shown to explain any of it"
+        elif (mixed.value > 0) != (self.gap.value > 0):
+            told = f"Differences in {names} make it smaller"
+        else:
+            told = f"{part} of it is explained by differences in {names}"
+        text = f"{told}; {remaining}."
         if self.is_reversed:
             first, second = self.called
             over, under = (first, second) if self.gap.value > 0 else (second, first)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
 from typing import Any
 
 from evenhand._words import capitalized, number
@@ -26,6 +27,7 @@ from evenhand.report.formats import measure_name, words
 Document = Mapping[str, Any]
 FITTED = ("value", "cost", "accuracy", "error", "gap")
 PROOF = Head("Proved to within", True, "proof ±")  # "gap" would be that of groups
+SAME = 1e-9  # of costs
 SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
 
 
@@ -86,11 +88,22 @@ def _table(document: Document) -> Table:
     curve = {name: column for name, column in document["curve"].items() if name in SHOWN}
     names = [column.replace("_", " ") for column in curve]
     heads = [PROOF if name == "gap" else Head(capitalized(name), True, name) for name in names]
+    points = (dict(zip(curve, row, strict=True)) for row in zip(*curve.values(), strict=True))
     rows = [
-        Row([Cell(_shown(column, value)) for column, value in zip(curve, row, strict=True)])
-        for row in zip(*curve.values(), strict=True)
+        Row([Cell(_shown(column, value)) for column, value in point.items()])
+        for point in _cheaper(points)
     ]
     return Table("Points of the curve", heads, rows)
+
+
+def _cheaper(points: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Points that cost less than those of tighter bounds, and all that were tested."""
+    least = inf
+    for point in points:
+        cost = point.get("cost")
+        if "test_cost" in point or cost is None or cost < least - SAME:
+            least = inf if cost is None else cost
+            yield point
 
 
 def _shown(column: str, value: float | None) -> str:

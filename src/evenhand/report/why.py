@@ -95,7 +95,7 @@ def _named(document: Document, which: str, first: str, second: str) -> Table:
 
 def _row(document: Document, part: Mapping[str, Any], label: str) -> Row:
     gap, value = document["gap"]["value"], part["value"]
-    share = "–" if not gap else f"{100 * value / gap:.0f}%".replace("-", "−")
+    share = "–" if not gap else f"{round(100 * value / gap)}%".replace("-", "−")
     cells = [Cell(label), Cell(apart(value, document["is_rate"]), key(value))]
     return Row([*cells, Cell(_ends(document, part), key(part["low"])), Cell(share, key(value))])
 
