@@ -4,12 +4,15 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from evenhand._audit.gate import gate_of
 from evenhand._data.binned import MOST_BINS
 from evenhand._files.files import KINDS
 from evenhand.cli.audit import audit
 from evenhand.cli.failures import STATUSES
 from evenhand.cli.options import defaults
+from evenhand.cli.program import main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md").read_text()
 
@@ -37,3 +40,11 @@ def test_its_gates_and_files_exist():
     suffixes = {suffix for endings in KINDS.values() for suffix in endings}
     assert set(re.findall(r"`(\.[a-z]+)`", PAGE)) - {".gz"} <= suffixes
     assert f"{MOST_BINS:,} bins" in PAGE
+
+
+@pytest.mark.parametrize("command", [(), ("bench",), ("datasets",), ("watch",)], ids=" ".join)
+def test_no_list_of_commands_is_cut_short(capsys, command):
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--help"])
+    listed = capsys.readouterr().out.split("Commands:")[1].split("\n\n")[0]
+    assert "..." not in listed

@@ -12,6 +12,7 @@ from typing import Any
 from evenhand._words import visible
 
 UNUSABLE = 2  # as in failures.py, which needs click; 1 would be a violated gate
+LONGEST = 200  # letters of a sentence
 HELP = """Find out whether a model treats groups differently, by how much, and why.
 
 For what a command does and its exit statuses, run it with --help.
@@ -121,4 +122,13 @@ def _group() -> Any:
     every = (app, audit, bench, compare, explain_, frontier_, sql, watch, *about)
     commands = {command.name or "": command for command in every}
     group = click.Group("evenhand", help=HELP, commands=commands)
+    _list_in_full(group)
     return click.version_option(package_name="evenhand", message="%(prog)s %(version)s")(group)
+
+
+def _list_in_full(group: Any) -> None:
+    """List every command of a group by its first sentence, which click would cut at 45 letters."""
+    for command in group.commands.values():
+        command.short_help = command.get_short_help_str(limit=LONGEST)
+        if hasattr(command, "commands"):
+            _list_in_full(command)
