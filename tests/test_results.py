@@ -124,11 +124,15 @@ def test_svg_and_matplotlib_paint_the_same_chart(chart):
             r"<ConfidenceInterval: [\d.]+, 95% interval [\d.]+ to [\d.]+ \(calibrated\)>",
         ),
         (
+            lambda: RESULTS["comparison"](),
+            r"<Comparison: a is the most accurate: [^.]*\.\d%[^>]*significantly>",
+        ),
+        (
             lambda: eh.contrasts("statistical_parity", None, DECIDED, sensitive_features=GROUP)[0],
             r"<Contrast: a in cell 0 .*>",
         ),
     ],
-    ids=["groups", "finding", "measured", "watch", "interval", "contrast"],
+    ids=["groups", "finding", "measured", "watch", "interval", "comparison", "contrast"],
 )
 def test_a_part_of_a_result_is_shown_in_a_line_that_a_person_can_read(thing, said):
     assert re.fullmatch(said, repr(thing()))

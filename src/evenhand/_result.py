@@ -119,7 +119,8 @@ class Result(ABC):
         return visible(report.text(self.document()))
 
     def __repr__(self) -> str:
-        return visible(f"<{type(self).__name__}: {self.summary}>")
+        first = self.summary.partition(". ")[0].removesuffix(".")
+        return visible(f"<{type(self).__name__}: {first}>")
 
     def _repr_html_(self) -> str:
         try:

@@ -218,6 +218,13 @@ def test_of_numbers_the_first_sentence_says_who_is_over_and_under_predicted(erro
     found = paid(errors)
     assert found.summary.startswith(said)
     assert found.document()["summary"]["headline"]["metric"] == "mean_error"
+    table = found.document()["summary"]["table"]
+    assert (
+        dict(zip([one["key"] for one in table["metrics"]], table["ratio"], strict=True))[
+            "mean_error"
+        ]
+        is None
+    )
     steps = [step["found"] for step in found.document()["next"]]
     assert steps[0] == "Some groups are over- or under-predicted compared with others."
 

@@ -32,6 +32,9 @@ class Metric(NamedTuple):
     is_rate: bool = True
 
 
+SIGNED = "mean_error"  # the metric of which 0 is best
+
+
 @dataclass(frozen=True, eq=False)
 class MetricTable:
     """Metrics of every group; `of_class` is the class whose rates they are, if it is one.
@@ -55,9 +58,11 @@ class MetricTable:
 
     @cached_property
     def ratio(self) -> Floats:
-        """The smallest value of each metric over the largest; NaN where some are negative."""
+        """The smallest value of each metric over the largest; NaN of what can be negative."""
         low, high = _extreme(np.fmin, self.values), _extreme(np.fmax, self.values)
-        return np.asarray(np.where((low >= 0) & (high > 0), ratio(low, high), np.nan))
+        signed = np.array([metric.key == SIGNED for metric in self.metrics], dtype=bool)
+        known = (low >= 0) & (high > 0) & ~signed
+        return np.asarray(np.where(known, ratio(low, high), np.nan))
 
 
 def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgroup]) -> MetricTable:
