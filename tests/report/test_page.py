@@ -227,7 +227,7 @@ def test_tolerances_are_told_and_explained():
             finding |= {"judged": verdict, "tolerance": 0.05}
     page = parsed(report.page(document))
     assert (
-        "1 exceed it with the whole interval, 1 fall short of it with the whole interval, 1 within "
+        "1 above it with the whole interval, 1 below it with the whole interval, 1 within "
         "it and 1 inconclusive" in page.all("main")[0].text
     )
     explained = next(e for e in page.all("dl") if e.has_class("meanings")).text

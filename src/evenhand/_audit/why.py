@@ -65,7 +65,9 @@ def first_account(
     whole = {need: one for need, one in evidence.sources.items() if need != "strata"}
     if "labels" not in whole and "moments" not in whole:
         return None
-    for finding in findings:
+    # Where the headline has no parts, accuracy says more about the model than precision.
+    later = {f.criterion for f in findings[1:]} & {"predictive_parity"}
+    for finding in sorted(findings, key=lambda one: one.criterion in later):
         try:
             found = explained(
                 replace(evidence, sources=whole), finding.criterion, names, confidence=confidence

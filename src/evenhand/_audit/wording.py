@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import ceil, floor
 
@@ -21,6 +22,7 @@ SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statisti
 WHOLE = ("wasserstein_parity",)  # no cut point says where distributions differ
 LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
 THOUSAND = 1000
+NUMBERED = re.compile(r"^\w.* \d+$")  # one of many places or teams, not people
 NEAR = 0.045  # how far off a named fraction may be, as a share of it
 FRACTIONS = {
     1 / 10: "a tenth of",
@@ -115,9 +117,11 @@ class Wording:
         return name(self.names(self.evidence.columns, label))
 
     def _who(self, label: Label) -> str:
-        """A group within a sentence: “rows with” where its name begins with that of a column."""
+        """A group within a sentence: “rows with sex=1”, “rows of District 8”, else its name."""
         known, columns = self._name(label), self.evidence.columns
-        return f"rows with {known}" if known.startswith(f"{columns[0]}=") else known
+        if known.startswith(f"{columns[0]}="):
+            return f"rows with {known}"
+        return f"rows of {known}" if NUMBERED.search(known) else known
 
     def _subject(self, label: Label) -> str:
         """A group at the beginning of a sentence: only words are written with a capital."""

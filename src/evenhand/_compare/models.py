@@ -36,7 +36,7 @@ def named_models(predictions: Any, data: Any = None, target: Any = None) -> Mode
         name = next(iter(estimators))
         raise InputTypeError(
             f"predictions[{name!r}] is an estimator, {type(estimators[name]).__name__}: "
-            "pass data= with the rows that it shall predict for, or its predictions."
+            "pass data= with the rows that it should predict, or its predictions."
         )
     made = {
         name: model.predict(features_for(model, data, target)) for name, model in estimators.items()

@@ -220,7 +220,7 @@ class Columns:
         """How they were made, as in `survey_weights`: "acs", "jackknife", "paired jackknife",
         "brr"; or what squared deviations are multiplied by.""",
         option="--replicate-method",
-        brief="How they were made, such as acs.",
+        brief="How the replicates were made, such as acs.",
     )
     classes: Sequence[Label] | None = reading(
         "sequence of labels, optional",

@@ -61,8 +61,8 @@ class Frontier(Curve):
     fitted_to : {"labels", "scores"}
         What the recommended rules are fitted to.
     rate_error : float
-        The largest standard error that a group's rate has under the most even of the recommended
-        rules; infinite where none is decided at random for that reason.
+        The largest standard error that a group's rate has under the least unequal of the
+        recommended rules; infinite where none is decided at random for that reason.
     lot : ndarray of shape (n_groups,)
         The share of each group's decisions that are made at random for that reason, in the same
         rule. Rules of looser bounds have as many lots or fewer.

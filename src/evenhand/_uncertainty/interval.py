@@ -165,9 +165,9 @@ def check_guaranteed(measure: Measure, method: str) -> None:
     """Refuse guaranteed intervals by a measure that is not known to be largest at corners."""
     if method == "guaranteed" and not measure.is_convex:
         raise InputError(
-            f"Guaranteed intervals are for measures whose most even vectors are a convex set, and "
-            f"of {measure.name!r} that is not known. If they are, say so with its gradient: "
-            'Measure(…, convex=True, slope=…); or pass method="calibrated".'
+            "Guaranteed intervals need a measure for which vectors of at most a given inequality "
+            f"form a convex set, and {measure.name!r} does not say so. If they do, declare it with "
+            'its gradient: Measure(…, convex=True, slope=…); or pass method="calibrated".'
         )
 
 

@@ -97,7 +97,9 @@ class Interview:
             Field("lines", "Each line of the file is", "radio", options, why, lacks)
         )
         if known == "repeated":
-            self._column("cluster", "Which column names the person, or whoever belongs together?")
+            self._column(
+                "cluster", "Which column says which rows belong together, such as a person?"
+            )
         if known == "counts":
             whole = [column for column in self.opened.columns if column.is_number]
             self._column("rows", "Which column says how many people?", of=whole)
@@ -199,7 +201,7 @@ class Interview:
 
     def _ask_direction(self, labels: Sequence[Any]) -> None:
         if len(labels) != 2:
-            self._refuse("A score goes with two outcomes; leave it out here.")
+            self._refuse("A score needs exactly two outcomes; leave it out here.")
             return
         score = self.reading["y_score"]
         at = self._position("score_of", 2)
@@ -265,7 +267,7 @@ class Interview:
         ]
         lacks = "" if chosen else "Choose at least one column that names the groups."
         why = "Several columns are compared one by one and combined."
-        ask = "Whose treatment is compared?"
+        ask = "Which columns name the groups to compare?"
         self.questions.append(Field("group", ask, "checks", options, why, lacks))
         if not chosen:
             return

@@ -39,7 +39,7 @@ def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
     """The query; in `query` are the thresholds that were explored, and of which group."""
     dialect = _one(query, "dialect") or "duckdb"
     if dialect not in DIALECTS:
-        raise InputError(f"There is no SQL of {dialect!r}; there is {', '.join(DIALECTS)}.")
+        raise InputError(f"There is no SQL for {dialect!r}; there is {', '.join(DIALECTS)}.")
     rule = explored_rule(evidence, query)
     ids = choices.reading.get("cluster")
     is_drawn = bool((rule.share < 1).any())
@@ -51,14 +51,14 @@ def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
         *rule.explain(evidence.favorable).splitlines(),
     ]
     if is_drawn and not ids:
-        said.append("A chance between 0 and 1 takes a lot for each person.")
+        said.append("For a chance between 0 and 1, draw a lot for each person.")
     return "".join(f"-- {plain(line)}\n" for line in said) + text + "\n"
 
 
 def explored_rule(evidence: Evidence, query: Query) -> DecisionRule:
     """One threshold for all; or one for a group, and others for everybody else."""
     if evidence.score_of is None or len(evidence.classes) != 2:
-        raise InputError("Here no score decides, so there are no thresholds to write down.")
+        raise InputError("No score decides here, so there are no thresholds to write.")
     good = evidence.score_of
     classes = (next(label for label in evidence.classes if label != good), good)
     decided = evidence.decided_at
@@ -69,7 +69,7 @@ def explored_rule(evidence: Evidence, query: Query) -> DecisionRule:
     names = list(query.get("by", ()))
     unknown = [name for name in names if name not in evidence.columns]
     if unknown or not names:
-        raise InputError(f"The groups are not by {unknown}.")
+        raise InputError(f"The groups do not use {unknown}.")
     groups = evidence.by_columns(tuple(evidence.columns.index(name) for name in names))
     shown = shown_groups(groups)
     if whom not in shown:

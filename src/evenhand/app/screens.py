@@ -81,9 +81,9 @@ def reopened(
         options, about = content["audit"], content["file"]
         sha256 = str(about["sha256"])
     except (ValueError, KeyError, TypeError, RecursionError) as failure:
-        raise InputError("This file does not hold choices saved here.") from failure
+        raise InputError("This file has no saved choices.") from failure
     if not isinstance(options, Mapping):
-        raise InputError("This file does not hold choices saved here.")
+        raise InputError("This file has no saved choices.")
     with work.turn("Looking at the columns"):
         return query_of(work.table, options, sha256)
 

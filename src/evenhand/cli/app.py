@@ -12,7 +12,7 @@ from evenhand.cli.failures import failures_in_one_line
 from evenhand.cli.numbers import WholeRange
 from evenhand.cli.terminal import tell
 
-HELP = """Open a page in the browser on which FILE is audited, without programming.
+HELP = """Open a page in the browser to audit FILE without programming.
 
 CSV, Parquet, Arrow, JSON lines or Excel. The page is served on this machine alone, at an address
 that no other can reach, and nothing leaves it. Stop it with Ctrl-C.

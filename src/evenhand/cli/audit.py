@@ -37,9 +37,9 @@ from evenhand.standards.tables import as_csv
 
 HELP = """Audit the predictions in FILE: CSV, Parquet, Arrow, JSON lines or Excel.
 
-Several files or patterns of one kind are read as one table. Rows are counted where they lie,
-so a file may be larger than memory. The options can also stand in [tool.evenhand.audit] of
-pyproject.toml; options on the command line take precedence.
+Several files or patterns of one kind are read as one table. Rows are counted where they are, so a
+file may be larger than memory. Options can also be set in [tool.evenhand.audit] of pyproject.toml;
+options on the command line take precedence.
 
 Where a line of FILE stands for many rows, --rows names the column that says for how many; evenhand
 sql prints the query that makes such a table.
@@ -47,8 +47,8 @@ sql prints the query that makes such a table.
 A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=; < or <= of a ratio), is judged by the interval
 of the true value. Without a measure it is about the criterion's own: mpd, or ratio.
 
-With --standard, --html, --json and --csv are the page that a rule asks for; evenhand standards
-lists the rules, and what can be stated on their pages with --state.
+With --standard, --html, --json and --csv write the page that a rule asks for; evenhand standards
+lists the rules, and what you can state on their pages with --state.
 """
 EXAMPLES = "\n".join(
     [

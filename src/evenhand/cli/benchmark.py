@@ -79,7 +79,7 @@ VERIFIED = f"""\b
 Exit status:
   0    every run that is there, and its truth, can be read
   {UNUSABLE}    the command or the design cannot be used
-  {FAILED}    some are damaged; `evenhand bench run` does them again
+  {FAILED}    some are damaged; `evenhand bench run` repeats them
 """
 
 
@@ -105,7 +105,7 @@ for _command in (*ranking.COMMANDS, *leaderboard.COMMANDS):
 )
 @out_option
 def run_(design: Path, jobs: int | None, dask: str | None, out: Path | None) -> None:
-    """Do every run of DESIGN that has no result yet, those that failed included."""
+    """Do every run of DESIGN that has no result yet, including failed ones."""
     with failures_in_one_line():
         folder = out or design.with_suffix("")
         with _cluster(dask):

@@ -22,8 +22,8 @@ from evenhand.cli.columns import role_options
 
 HELP = """Compare the predictions of several models in FILE, for the same rows.
 
-Each --prediction names a column, or a model and its column: --prediction new=p_new. Printed are
-the models by accuracy (or error) and by every criterion, the best first.
+Each --prediction names a column, or a model and its column: --prediction new=p_new. Prints the
+models by accuracy (or error) and by every criterion, best first.
 """
 EXAMPLES = "\n".join(
     [
@@ -60,9 +60,12 @@ COLUMNS = (
     metavar="[MODEL=]COLUMN",
     help="Predictions of a model; repeatable.",
 )
-@click.option("--criterion", multiple=True, metavar="NAME", help="Ask this; repeatable.")
+@click.option("--criterion", multiple=True, metavar="NAME", help="A criterion to ask; repeatable.")
 @click.option(
-    "--measure", multiple=True, metavar="NAME", help="By this; repeatable; the first is drawn."
+    "--measure",
+    multiple=True,
+    metavar="NAME",
+    help="A measure to use; repeatable; the first is drawn.",
 )
 @confidence_option()
 @click.option("--title", help="Title of the page.")

@@ -19,10 +19,11 @@ from evenhand.cli.answers import (
 )
 from evenhand.cli.columns import flag_of, role_options
 
-HELP = """Say why two groups in FILE differ: their gap in parts that add up to it.
+HELP = """Say why two groups in FILE differ: split their gap into parts that add up to it.
 
-Without --by the parts are from different true outcomes and different decisions; with it, from
-composition and from within: people alike in these columns.
+Without --by the parts come from different true outcomes and different decisions. With --by they are
+composition (the groups differ in these columns) and within (a difference among people alike in
+them).
 """
 EXAMPLES = "\n".join(
     [
@@ -67,7 +68,7 @@ COLUMNS = (
     nargs=2,
     help="The two groups; by default those with the highest and the lowest value.",
 )
-@confidence_option("Of the intervals.")
+@confidence_option("Confidence of the intervals.")
 @output_options(
     html="Write a page.",
     json="Write the account as data.",

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 HELP = """Say what less disparity would cost, over every rule on the scores in FILE.
 
-Printed are sentences and the curve: for each disparity the least cost, which no rule is below. With
---rule, the rule for that disparity in words.
+Prints sentences and the curve: the least cost for each disparity. No rule can do better. With
+--rule, also prints the rule for that disparity in words.
 """
 EXAMPLES = "\n".join(
     [
@@ -68,7 +68,13 @@ COLUMNS = (
     metavar="NAME",
     help="How unequal they are: mpd (the default), gini, pq or shortfall.",
 )
-@click.option("--points", type=WholeRange(2), default=20, show_default=True, help="How many.")
+@click.option(
+    "--points",
+    type=WholeRange(2),
+    default=20,
+    show_default=True,
+    help="How many points the curve has.",
+)
 @click.option(
     "--held-out",
     type=NumberRange(0, 1, min_open=True, max_open=True),
@@ -77,16 +83,16 @@ COLUMNS = (
 @click.option(
     "--recalibrate",
     is_flag=True,
-    help="Map the scores by group to what the labels make of them; the rule holds the maps.",
+    help="Map each group's scores to how often its labels are true; the rule contains the maps.",
 )
 @click.option(
     "--rising/--no-rising",
     default=True,
     show_default=True,
-    help="Whether, within a group, a higher score is never worse in the rules.",
+    help="Recommend only rules in which a higher score is never worse within a group.",
 )
-@click.option("--capacity", type=Number(), help="How many are selected, or if below 1 which share.")
-@click.option("--reference", metavar="GROUP", help="The group beside which others are measured.")
+@click.option("--capacity", type=Number(), help="How many people to select; below 1, which share.")
+@click.option("--reference", metavar="GROUP", help="The group with which others are compared.")
 @click.option("--rule", type=NumberRange(0), help="Print the rule for this disparity.")
 @output_options(csv="Write the curve.", json="Write the rule; needs --rule.", png="Draw the curve.")
 def frontier_(**given: Any) -> None:

@@ -107,7 +107,7 @@ def leaderboard_(
     jobs: int | None,
     out: Path | None,
 ) -> None:
-    """Write who leads in every track, as a page that sorts without a connection.
+    """Write who leads in every track, as a page that sorts offline.
 
     With the design, the page says how many of its runs are missing.
     """

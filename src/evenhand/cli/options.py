@@ -141,13 +141,13 @@ PARAMETERS: list[click.Parameter] = [
         "--criterion",
         multiple=True,
         metavar="NAME",
-        help="Ask this; repeatable. See evenhand criteria.",
+        help="A criterion to ask; repeatable. See evenhand criteria.",
     ),
     _option(
         "--measure",
         multiple=True,
         metavar="NAME",
-        help="By this; repeatable. See evenhand measures.",
+        help="A measure to use; repeatable. See evenhand measures.",
     ),
     _option(
         "--depth",

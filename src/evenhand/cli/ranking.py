@@ -49,7 +49,7 @@ class Opened(NamedTuple):
 
 criteria_option = click.option(
     "--criteria",
-    help="Criteria with commas between, or 'all'; by default those that methods were told to meet.",
+    help="Criteria separated by commas, or 'all'; by default those that the methods aim at.",
 )
 measure_option = click.option(
     "--measure", help="A measure of `evenhand measures`, or package.module:function of your own."
@@ -65,7 +65,7 @@ def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command],
     Commands that write files, in `formats` by default, take a folder and formats too.
     """
     files = click.option(
-        "--formats", default=formats, show_default=True, help="With commas between."
+        "--formats", default=formats, show_default=True, help="Formats, separated by commas."
     )
     options = (
         click.argument("design", type=click.Path(exists=True, path_type=Path)),
@@ -93,7 +93,7 @@ def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command],
 @click.command("rank", epilog=WHERE)
 @asks()
 def rank_(request: Request) -> None:
-    """Say which method removes most of the gap, and which differences are more than noise.
+    """Say which method removes most of the gap, and which differences are significant.
 
     A method's number is the share of the base model's gap that it removes, on average over
     losses of accuracy from 0 to --loss. With --measure, stored predictions are scored

@@ -13,7 +13,7 @@ from evenhand.cli.numbers import WholeRange
 
 HELP = """Print the query that counts the rows of TABLE in a database.
 
-Run it there, and audit what comes out: only counts leave the database, and no row about a person.
+Run it there, and audit its result: only counts leave the database, and no row about a person.
 Names are quoted, so write them as the database shows them (in Snowflake usually in capitals).
 """
 EXAMPLES = "\n".join(
@@ -38,8 +38,8 @@ SAID: dict[str, dict[str, Any]] = {  # otherwise than of a file
     "score_of": {"help": "The label that the score is for, 1 or 0, if not 1."},
     "threshold": {"help": "Select scores of at least this, as the column selected."},
     "sample_weight": {"help": "Count by the weights of the rows, too."},
-    "strata": {"help": "Count by these; repeatable."},
-    "rows": {"default": "n", "help": "Name of the counts."},
+    "strata": {"help": "Count by this column too; repeatable."},
+    "rows": {"default": "n", "help": "Name of the column of counts."},
     "task": {
         "type": click.Choice(["binary", "multiclass", "regression"]),
         "help": "For regression, sums of values in place of counts by label.",

@@ -88,17 +88,24 @@ column_options = role_options(WATCHED, cluster={"multiple": False}, missing={"de
 def watch() -> None:
     """Watch a model after release: every look is valid, however often you look.
 
-    A state, one small file, holds the counts of all parts so far. Append each day's decisions, and
-    the truth when it comes to be known. Intervals hold at all looks at once, and groups that are
-    alike are said to differ with a probability of 1 in 20 at most, ever.
+    The state, one small file, holds the counts of all parts so far. Append each day's decisions,
+    and the truth when it is known. Intervals hold at all looks at once, and the probability that
+    groups that are alike are ever said to differ is at most 1 in 20.
     """
 
 
 @column_options
 @watch.command("init")
 @state_option
-@click.option("--criterion", multiple=True, required=True, metavar="NAME", help="Watch this.")
-@click.option("--measure", multiple=True, metavar="NAME", help="By this; default mpd, gini, pq.")
+@click.option(
+    "--criterion", multiple=True, required=True, metavar="NAME", help="A criterion to watch."
+)
+@click.option(
+    "--measure",
+    multiple=True,
+    metavar="NAME",
+    help="A measure to use; by default mpd, gini and pq.",
+)
 @click.option("--fail-if", multiple=True, metavar="GATE", help="Such as 'equal_opportunity > 0.1'.")
 @click.option("--favorable", metavar="LABEL", help="The label of the better outcome.")
 @click.option(
@@ -121,16 +128,22 @@ def watch() -> None:
     metavar="FILE",
     help="A file of earlier rows to compare with; repeatable.",
 )
-@click.option("--window", type=WholeRange(1), default=28, show_default=True, help="In days.")
+@click.option(
+    "--window",
+    type=WholeRange(1),
+    default=28,
+    show_default=True,
+    help="Length of the last window, in days.",
+)
 @click.option(
     "--quiet-days",
     type=NumberRange(1),
     default=3650,
     show_default=True,
-    help="Between false alarms of a change since an unknown day, on average at least.",
+    help="The least average number of days between false alarms of a change since an unknown day.",
 )
 def init(state: Path, **given: Any) -> None:
-    """Make a new state; which columns are read is remembered with it."""
+    """Make a new state, which remembers the columns to read."""
     with interruptible(), failures_in_one_line(), locked(state):
         if state.exists():
             raise InputError(f"{state} exists; remove it to start again, or append to it.")

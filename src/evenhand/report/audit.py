@@ -140,8 +140,8 @@ def _selected(document: Document) -> str:
 def _tolerances(findings: Sequence[Document]) -> str:
     held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
     words_of = {
-        "exceeds": "exceed it with the whole interval",
-        "falls short": "fall short of it with the whole interval",
+        "exceeds": "above it with the whole interval",
+        "falls short": "below it with the whole interval",
         "within tolerance": "within it",
         "inconclusive": "inconclusive",
     }

@@ -97,9 +97,10 @@ def intersections(document: Document) -> Fold | None:
         ]
     if found:
         flagged = sum(bool(subgroup["flagged"]) for subgroup in found)
-        is_or_are = "stands" if flagged == 1 else "stand"
+        some = f"{count(flagged)} of" if flagged else "None of"
+        verb = "stand" if flagged > 1 else "stands"
         said = (
-            f"{count(flagged)} of {plural(len(found), 'subgroup')} {is_or_are} out. “At least” is "
+            f"{some} {plural(len(found), 'subgroup')} {verb} out. “At least” is "
             f"a lower bound of the difference from everyone else. {document['scan']['sentence']} "
             "“People” is that bound times the number of rows: how many people the difference "
             "affects at least, where the statistic is a rate."
@@ -238,10 +239,10 @@ def provenance(document: Document) -> Fold:
         ("Versions", f"{versions}, Python {source['python']}"),
         (
             "Everything",
-            f"The document, schema {document['schema']}, is in this file, in the element "
-            "#document, as JSON compressed by gzip, in base64, with five digits of its numbers "
-            f"and three of curves, shares and pooled values{part}; the audit's to_json "
-            "writes all as plain JSON.",
+            f"The JSON document (schema {document['schema']}) is in the element #document of this "
+            "file, compressed by gzip and written in base64. Numbers have five digits; curves, "
+            f"shares and pooled values have three{part}. The audit's to_json writes plain "
+            "JSON with all digits.",
         ),
     ]
     return Fold("Provenance", [Terms(pairs, "facts")], "provenance")

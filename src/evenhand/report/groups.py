@@ -44,7 +44,7 @@ def groups(document: Document) -> Section:
     if hidden:
         others = [i for i in largest(table, FOLDED) if i not in chosen]
         rest = replace(group_table(table, others), foot=())
-        title = f"The other {plural(hidden, 'group')}"
+        title = "The other group" if hidden == 1 else f"The other {plural(hidden, 'group')}"
         if len(others) < hidden:
             title = f"The largest {count(len(others))} of {plural(hidden, 'other group')}"
         blocks.append(Fold(title, [rest]))

@@ -45,7 +45,7 @@
       let told = {};
       try { told = JSON.parse(request.responseText); } catch { /* no words of ours */ }
       if (request.status === 200) done(told);
-      else failed(new Error(told.problem ?? "The file could not be taken in."));
+      else failed(new Error(told.problem ?? "The file could not be opened."));
     });
     request.addEventListener("error", () => failed(new Error("The program behind this page has ended.")));
     request.addEventListener("abort", () => failed(new Error("Stopped.")));

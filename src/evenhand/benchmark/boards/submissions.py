@@ -121,7 +121,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
     if faults:
         more = f"\n… and {len(faults) - MOST} more" if len(faults) > MOST else ""
         listed = "\n".join(f"  {fault}" for fault in faults[:MOST])
-        raise SubmissionError(f"{folder} cannot be taken:\n{listed}{more}")
+        raise SubmissionError(f"{folder} cannot be accepted:\n{listed}{more}")
     version = content.hexdigest()[:24]
     about = {name: metadata[name] for name in ("group_known", *OPTIONAL) if name in metadata}
     finished = tuple(
@@ -189,7 +189,7 @@ def _metadata(folder: Path) -> dict[str, Any]:
     if content["method"] in ("", BASE) or not isinstance(content["method"], str):
         raise SubmissionError(f"{path}: {content['method']!r} cannot be the name of a method.")
     if not isinstance(content["group_known"], bool):
-        raise SubmissionError(f"{path}: group_known is true or false.")
+        raise SubmissionError(f"{path}: group_known must be true or false.")
     tables = content["predictions"]
     if not isinstance(tables, list) or not tables or not isinstance(tables[0], Mapping):
         raise SubmissionError(f"{path} needs at least one table [[predictions]].")
