@@ -1,8 +1,12 @@
-"""Statistics and measures answer for themselves: nobody else asks which one it is."""
+"""Statistics and measures answer for themselves, packages by their faces, and walks are short."""
 
 import ast
+import sys
 from pathlib import Path
 
+import narwhals as nw
+import numpy as np
+import pandas as pd
 import pytest
 
 import evenhand
@@ -122,3 +126,59 @@ def test_no_private_name_crosses_from_one_package_to_another():
 )
 def test_such_a_question_is_found(text, finder):
     assert list(finder(ast.parse(text)))
+
+
+class Walk:
+    """Which of our functions are entered, and with what."""
+
+    def __init__(self, thing=None):
+        self.thing, self.files, self.stays = thing, set(), []
+
+    def __enter__(self):
+        sys.setprofile(self._event)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def _event(self, frame, event, _):
+        code = frame.f_code
+        if event == "call" and Path(code.co_filename).is_relative_to(ROOT):
+            self.files.add(code.co_filename)
+            given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
+            if any(self._holds(frame.f_locals.get(name)) for name in given):
+                self.stays.append(code.co_qualname)
+
+    def _holds(self, value):
+        if isinstance(value, list | tuple | dict):
+            values = value.values() if isinstance(value, dict) else value
+            return any(each is self.thing for each in values)
+        native = value.to_native() if isinstance(value, nw.DataFrame) else value
+        return native is not None and native is self.thing
+
+
+def audited(table):
+    names = {"y_true": "y", "y_pred": "p", "sensitive_features": "g"}
+    return evenhand.audit(data=table, **names, favorable=1)
+
+
+@pytest.fixture
+def people():
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"y": random.integers(0, 2, 300), "p": random.integers(0, 2, 300)})
+    return table.assign(g=random.choice(["a", "b", "c"], 300))
+
+
+def test_a_table_is_handed_on_few_times_until_it_is_counted(people):
+    audited(people)
+    with Walk(people) as walk:
+        audited(people)
+    assert 3 <= len(walk.stays) <= 30, walk.stays
+
+
+def test_a_page_is_written_in_few_files(people):
+    audited(people).to_html()
+    audit = audited(people)
+    with Walk() as walk:
+        audit.to_html()
+    assert 30 <= len(walk.files) <= 70, sorted(walk.files)

@@ -244,9 +244,9 @@ class Data(Columns):
     def is_table(self) -> bool:
         """Whether all columns are named, so that the table's own engine can count."""
         return self.data is not None and all(
-            _is_names(getattr(self, name), self.data)
+            _is_names(value, self.data)
             for name, one in ROLES.items()
-            if one.is_column
+            if one.is_column and (value := getattr(self, name)) is not None
         )
 
     @property
