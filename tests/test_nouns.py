@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from pathlib import Path
 
 import narwhals as nw
@@ -21,6 +22,11 @@ FORMS = {
     if isinstance(thing, type) and issubclass(thing, Statistic) and thing is not Statistic
 }
 ASKS = ("isinstance", "issubclass", "type")
+
+
+@cache
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def files_outside(package):
@@ -71,7 +77,7 @@ def places(package, questions):
     return [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in files_outside(package)
-        for node in questions(ast.parse(path.read_text(encoding="utf-8")))
+        for node in questions(tree_of(path))
     ]
 
 
@@ -89,7 +95,7 @@ def test_a_question_is_one_class_beside_that_of_stored_designs():
     declared = [
         path.relative_to(ROOT).parts[0]
         for path in sorted(ROOT.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef) and node.name == "Question"
     ]
     assert declared == ["benchmark", "criteria"]
@@ -99,7 +105,7 @@ def test_no_private_name_crosses_from_one_package_to_another():
     crossed = []
     for path in sorted(ROOT.rglob("*.py")):
         own = path.relative_to(ROOT).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
                 "evenhand"
             ):

@@ -213,7 +213,6 @@ def relation(columns):
 
 
 LIBRARIES = {
-    "pandas": pd.DataFrame,
     "Polars": pl.DataFrame,
     "lazy Polars": pl.LazyFrame,
     "DuckDB": relation,
@@ -221,8 +220,15 @@ LIBRARIES = {
 }
 
 
+@pytest.fixture(scope="module")
+def audited_frame():
+    columns = ("relevance", "place")
+    named = {"sensitive_features": "group", "query": "query"}
+    return findings(eh.audit(*columns, **named, top_k=3, data=lists(8)))
+
+
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=LIBRARIES)
-def test_columns_and_tables_of_any_library_give_the_same_audit(library):
+def test_columns_and_tables_of_any_library_give_the_same_audit(library, audited_frame):
     frame = lists(8)
     table = library(frame.to_dict("list"))
     columns = {
@@ -235,8 +241,7 @@ def test_columns_and_tables_of_any_library_give_the_same_audit(library):
         found = eh.audit(top_k=3, **{name: table[of] for name, of in columns.items()})
     else:
         found = eh.audit(top_k=3, data=table, **columns)
-    expected = eh.audit(top_k=3, data=frame, **columns)
-    assert findings(found) == findings(expected)
+    assert findings(found) == audited_frame
     asked = dict.fromkeys(one["criterion"] for one in findings(found))
     assert [*asked][:2] == ["exposure_parity", "top_k_parity"]
 
@@ -292,6 +297,7 @@ def rankings(rng, queries=60, size=12, gap=0.0):
     return {"y_score": score, "sensitive_features": group, "query": query}
 
 
+@pytest.mark.slow
 def test_equal_groups_that_share_every_list_rarely_differ_and_a_gap_is_covered():
     rng = np.random.default_rng(35)
     wrong = [
@@ -377,6 +383,7 @@ def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
     assert any("No list has more than 2 places" in note for note in everything.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["exposure_parity", "pairwise_parity"])
 def test_many_providers_who_get_what_chance_gives_them_do_not_differ(criterion):
     """At 20 items each, of which few say much: whoever has none of the tail is lent that of all."""
@@ -473,6 +480,7 @@ def test_scores_are_not_taken_for_the_places_of_compared_rankings():
         eh.compare(GOOD["y_true"], {"m": GOOD["y_pred"]}, **named, favorable=1)
 
 
+@pytest.mark.slow
 def test_equal_groups_of_two_rows_rarely_differ_in_the_share_of_the_top():
     """A rate of two rows, both in the top, is no certain one."""
     rng = np.random.default_rng(16)

@@ -18,6 +18,7 @@ def study():
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["disagreement", "break-even", "power", "choice", "rare", "stored"]
 )

@@ -194,7 +194,12 @@ def random_file(rng, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 50))]
+    "seed",
+    [
+        0,
+        *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4)),
+        *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 50)),
+    ],
 )
 def test_the_numbers_of_a_file_that_nobody_planned_are_those_of_the_command(
     desk, tmp_path, monkeypatch, seed

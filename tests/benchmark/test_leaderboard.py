@@ -166,6 +166,7 @@ def test_a_file_outside_of_the_folder_is_refused(store, tmp_path):
         check_submission(folder, store)
 
 
+@pytest.mark.slow
 def test_an_unknown_split_is_named_and_what_is_left_out_is_noted(store, tmp_path):
     folder = written(store, tmp_path / "mine")
     whole = (folder / "submission.toml").read_text()

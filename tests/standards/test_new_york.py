@@ -17,6 +17,7 @@ def script():
     return module
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_page_follow_from_the_script(script):
     text = script.PAGE.read_text(encoding="utf-8")
     sums = script.study(pd.read_csv(script.BESIDE))

@@ -118,8 +118,12 @@ class Statistic:
         The symbols of its cells: c a class, k what is given; empty if it has a single cell.
     bounds : tuple of float
         Least and greatest possible value.
+    sweeps : bool
+        Whether it is a distribution, compared at every cut point.
 
     """
+
+    sweeps = False
 
     if TYPE_CHECKING:  # fields of some classes, which a property here would shadow
 
@@ -158,11 +162,6 @@ class Statistic:
     def sums(self) -> frozenset[str]:
         """The named sums of a tally that it reads, beside its counts."""
         return frozenset()
-
-    @property
-    def sweeps(self) -> bool:
-        """Whether it is a distribution, compared at every cut point."""
-        return False
 
     @property
     def is_share(self) -> bool:
