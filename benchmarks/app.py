@@ -14,6 +14,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -40,9 +41,9 @@ SCORED = {
     "target": "0",
     "prediction": "none",
     "score": "1",
-    "favorable": "1",
-    "score_of": "1",
-    "threshold": "0.5",
+    "favorable0": "1",
+    "score_of0-1": "1",
+    "threshold1": "0.5",
     "group": ["2", "3", "4"],
 }
 CLICKS: dict[str, dict[str, Any]] = {
@@ -50,12 +51,12 @@ CLICKS: dict[str, dict[str, Any]] = {
     "the same again": {},
     "two of the group columns": {"group": ["2", "3"]},
     "one group column": {"group": ["4"]},
-    "another threshold": {"threshold": "0.6"},
-    "a threshold with one column": {"threshold": "0.6", "group": ["2"]},
+    "another threshold": {"threshold1": "0.6"},
+    "a threshold with one column": {"threshold1": "0.6", "group": ["2"]},
     "a margin": {"margin": "0.02"},
     "another confidence": {"confidence": "0.9"},
     "three columns at a time": {"depth": "3"},
-    "another favorable outcome": {"favorable": "0"},
+    "another favorable outcome": {"favorable0": "0"},
     "a column more, in bins: rows are counted": {"group": ["2", "3", "5"], "bins5": "4"},
     "other bins": {"group": ["2", "3", "5"], "bins5": "0, 30, 50, 120"},
 }
@@ -160,7 +161,7 @@ def start() -> None:
         rows.to_csv(path, index=False)
         at = {name: str(place) for place, name in enumerate(rows.columns)}
         query = {"lines": "people", "target": at["income"], "prediction": at["decision"]}
-        query |= {"score": "none", "favorable": "1"}
+        query |= {"score": "none", f"favorable{at['income']}-{at['decision']}": "1"}
         begun = time.perf_counter()
         command = [sys.executable, "-m", "evenhand", "app", str(path), "--no-browser"]
         page = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -170,19 +171,21 @@ def start() -> None:
             link = urlsplit(told.split()[-1])
             cookie = ""
             chosen = urlencode({**query, "group": [at["sex"], at["race"]]}, doseq=True)
+            file = ""
             for name, address in (
                 ("the first page", f"/?{link.query}"),
-                ("the questions", "/files/1"),
-                ("the counts", f"/files/1?{chosen}"),
-                ("the report", f"/files/1/tests?{chosen}"),
+                ("the questions", ""),
+                ("the counts", f"?{chosen}"),
+                ("the report", f"/tests?{chosen}"),
             ):
                 asked = HTTPConnection(link.hostname or "", link.port or 0)
-                asked.request("GET", address, headers={"Cookie": cookie})
+                asked.request("GET", f"{file}{address}", headers={"Cookie": cookie})
                 answer = asked.getresponse()
-                size = len(answer.read())
+                content = answer.read()
+                file = file or re.findall(r"/files/\w+", content.decode())[0]
                 cookie = (answer.getheader("Set-Cookie") or cookie).partition(";")[0]
                 assert answer.status == 200, answer.status
-                print(f"{name} after {_since(begun, page.pid)}, {size:,} bytes", flush=True)
+                print(f"{name} after {_since(begun, page.pid)}, {len(content):,} bytes", flush=True)
         finally:
             page.terminate()
             page.wait()

@@ -31,15 +31,15 @@ OTHERWISE = {
     "a threshold": {"threshold": ["0.37"]},
     "a threshold that nobody reaches, and fewer columns": {"threshold": ["2"], "group": ["sex"]},
     "another favorable outcome": {"favorable": ["0"]},
-    "bins of an age": {"group": ["sex", "age"], "bins": "3"},
-    "edges of an age alone": {"group": ["age"], "bins": "0, 30, 50.5, 120"},
-    "all of it": {"favorable": ["0"], "threshold": ["0.7"], "group": ["age", "sex"], "bins": "2"},
+    "bins of an age": {"group": ["sex", "age"], "bins": ["3"]},
+    "edges of an age alone": {"group": ["age"], "bins": ["0, 30, 50.5, 120"]},
+    "all of it": {"favorable": ["0"], "threshold": ["0.7"], "group": ["age", "sex"], "bins": ["2"]},
 }
 
 
 def test_other_answers_are_counted_from_counts_as_from_the_rows(desk, loans, tmp_path):
     work = opened(desk, loans, tmp_path)
-    whole = {**SCORED, "group": ["sex", "race", "age"], "bins": "4"}
+    whole = {**SCORED, "group": ["sex", "race", "age"], "bins": ["4"]}
     first = Interview(work.table, form(work.table, whole)).choices
     assert work.counts(first) == counts_document(first.count())
     before = {*work.evidence}
@@ -52,7 +52,7 @@ def test_other_answers_are_counted_from_counts_as_from_the_rows(desk, loans, tmp
 
 def test_edges_that_leave_somebody_out_are_said_in_words(desk, loans, tmp_path):
     work = opened(desk, loans, tmp_path)
-    asked = form(work.table, {**SCORED, "group": ["age"], "bins": "30, 50"})
+    asked = form(work.table, {**SCORED, "group": ["age"], "bins": ["30, 50"]})
     with pytest.raises(InputError, match="outside its"):
         work.counts(Interview(work.table, asked).choices)
 

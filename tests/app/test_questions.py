@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ CLASSES = {
     "prediction": ["given"],
     "favorable": ["none"],
     "group": ["sex", "age"],
-    "bins": "3",
+    "bins": ["3"],
 }
 MISSING = {**DECIDED, "group": ["region"], "missing": ["group"]}
 WALKS = {
@@ -70,12 +71,15 @@ def form(opened, answers):
     """The answers as a form sends them: positions in place of names."""
     at = {column.name: str(column.at) for column in opened.columns}
     sent = {
-        key: [at.get(value, value) for value in values] if key in NAMES else list(values)
+        key: [at.get(value, value) for value in values]
         for key, values in answers.items()
-        if key != "bins"
+        if key in (*NAMES, "lines")
     }
-    if "bins" in answers:
-        sent[f"bins{at['age']}"] = [answers["bins"]]
+    judged = [*sent.get("target", ()), *sent.get("prediction", ())]
+    judged, score = [one for one in judged if one != "none"], sent.get("score", [])
+    about = {"favorable": judged, "task": judged, "score_of": judged + score, "threshold": score}
+    about |= {"bins": [at.get("age")], "missing": [at.get("region")]}
+    sent |= {key + "-".join(about[key]): answers[key] for key in answers.keys() & about.keys()}
     return sent
 
 
@@ -113,16 +117,39 @@ def test_no_direction_is_reached_that_nobody_confirmed(work):
                 assert "lines" in keys
 
 
+@pytest.mark.parametrize("walk", WALKS)
+def test_no_direction_goes_over_to_another_column(desk, loans, tmp_path, walk):
+    """A form's answers stay while a column is changed, of which another outcome may be good."""
+    renamed = {name: f"other {name}" for name in ("outcome", "decision", "score", "grade", "given")}
+    work = opened(
+        desk, pd.concat([loans, loans[[*renamed]].rename(columns=renamed)], axis=1), tmp_path
+    )
+    whole = form(work.table, WALKS[walk])
+    at = {column.name: str(column.at) for column in work.table.columns}
+    for key in ("target", "prediction", "score"):
+        for name in renamed.keys() & {*WALKS[walk].get(key, ())}:
+            interview = Interview(work.table, {**whole, key: [at[renamed[name]]]})
+            assert interview.choices is None, key
+            assert any("good" in one or "points" in one for one in interview.missing)
+
+
 def test_the_direction_of_a_score_comes_with_its_evidence(work, loans):
     repaid, lost = (loans.score[loans.outcome == label] for label in ("repaid", "default"))
     higher = np.subtract.outer(repaid.to_numpy(), lost.to_numpy())
     share = ((higher > 0) + 0.5 * (higher == 0)).mean()
-    asked = {one.key: one for one in Interview(work.table, form(work.table, SCORED)).questions}
-    assert f"go with “repaid” in {share:.0%} of pairs" in asked["score_of"].why
-    assert asked["score_of"].caution == ""
-    turned = form(work.table, {**SCORED, "score_of": ["0"]})
-    asked = {one.key: one for one in Interview(work.table, turned).questions}
-    assert "Keep your answer only if" in asked["score_of"].caution
+    asked = direction(work, SCORED)
+    assert f"go with “repaid” in {share:.0%} of pairs" in asked.why
+    assert asked.caution == ""
+    asked = direction(work, {**SCORED, "score_of": ["0"]})
+    assert "Keep your answer only if" in asked.caution
+    decided = {**SCORED, "target": ["none"], "prediction": ["decision"]}
+    asked = direction(work, decided)
+    assert "“repaid” in 100% of pairs of people with different decisions" in asked.why
+
+
+def direction(work, answers):
+    asked = Interview(work.table, form(work.table, answers)).questions
+    return next(one for one in asked if one.key.startswith("score_of"))
 
 
 def test_scores_of_counted_lines_are_paired_as_often_as_they_count(desk, tmp_path):
@@ -182,13 +209,16 @@ def random_file(rng, tmp_path):
     odd = ["a b", "sex,race", 'quo"te', "-dash", "ä=1", "<b>"][rng.integers(6)]
     frame[odd] = rng.choice(["u", "v", "w"], n)
     frame["h"] = rng.choice(["1", "2"] if rng.random() < 0.5 else ["k", "l"], n)
-    name = f"f{rng.integers(1000)}{['.csv', '.parquet'][rng.integers(2)]}"
-    frame.to_csv(tmp_path / name, index=False) if name.endswith("csv") else frame.to_parquet(
-        tmp_path / name
-    )
+    write, kind = [
+        (partial(frame.to_csv, index=False), "csv"),
+        (frame.to_parquet, "parquet"),
+        (partial(frame.to_json, orient="records", lines=True), "jsonl"),
+    ][rng.integers(3)]
+    name = f"f{rng.integers(1000)}.{kind}"
+    write(tmp_path / name)
     several = len(labels) > 2
     favorable = "none" if several and rng.random() < 0.5 else str(rng.integers(len(labels)))
-    asked = {"lines": ["people"], "target": ["0"], "prediction": ["1"], "favorable": [favorable]}
+    asked = {"lines": ["people"], "target": ["0"], "prediction": ["1"], "favorable0-1": [favorable]}
     asked |= {"group": ["2", "3"][: int(rng.integers(1, 3))], "confidence": ["0.9"]}
     return tmp_path / name, asked
 
@@ -212,7 +242,11 @@ def test_the_numbers_of_a_file_that_nobody_planned_are_those_of_the_command(
     done = CliRunner().invoke(audit, arguments)
     assert done.exit_code == 0, done.output
     numbers = json.loads(Path("numbers.json").read_text())
-    assert numbers["findings"] == _findings(work.audit(choices))
+    ours = _findings(work.audit(choices))
+    assert numbers["findings"] == ours
+    names = {}
+    exec(choices.python, names)
+    assert _findings(names["report"]) == ours
 
 
 def _findings(report):

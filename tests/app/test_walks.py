@@ -25,11 +25,15 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="there is no browser of the Chromium family"),
 ]
 ANSWER = """((name, value) => {
-  const fields = [...document.querySelectorAll(`#choices [name="${name}"]`)];
+  const about = new RegExp(`^${name}[0-9-]*$`);  // columns that an answer is about
+  const fields = [...document.querySelector("#choices")].filter((one) => about.test(one.name));
   const button = fields.find((one) => one.value === value && /radio|checkbox/.test(one.type));
-  if (button) return button.click();
-  fields[0].value = value;
-  fields[0].dispatchEvent(new Event("change", { bubbles: true }));
+  if (button) button.click();
+  else {
+    fields[0].value = value;
+    fields[0].dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  return fields[0].name;
 })(%s, %s)"""
 
 
@@ -68,8 +72,7 @@ def walk(chrome, link, path, answers):
     )
     for key, value in answers:
         sent = str(names.index(value)) if value in names else value
-        name = f"bins{names.index('age')}" if key == "bins" else key
-        chrome.ask(ANSWER % (json.dumps(name), json.dumps(sent)))
+        name = chrome.ask(ANSWER % (json.dumps(key), json.dumps(sent)))
         sent_on = f"new URLSearchParams(location.search).getAll({name!r}).includes({sent!r})"
         chrome.until(f"{sent_on} && !document.querySelector('#answer[aria-busy]')")
 
@@ -141,8 +144,7 @@ def test_a_file_becomes_a_report_whose_numbers_are_the_commands(
     key, value = answers[-1]
     names = list(columns)
     sent = str(names.index(value)) if value in names else value
-    name = f"bins{names.index('age')}" if key == "bins" else key
-    chrome.ask(ANSWER % (json.dumps(name), json.dumps(sent)))
+    chrome.ask(ANSWER % (json.dumps(key), json.dumps(sent)))
     chrome.until("document.querySelector('#take')")
     chrome.until("document.querySelector('.controls:not([hidden])')")
     html = downloaded(chrome, "report.html", "loans")
@@ -220,7 +222,7 @@ def test_a_file_that_is_no_table_is_refused_in_words_and_too_many_groups_are_tol
     frame.to_csv(tmp_path / "many.csv", index=False)
     chrome.drop("#drop", tmp_path / "many.csv")
     chrome.until("document.readyState === 'complete' && document.querySelector('#choices')")
-    asked = "lines=people&target=0&prediction=1&score=none&favorable=1&group=2"
+    asked = "lines=people&target=0&prediction=1&score=none&favorable0-1=1&group=2"
     chrome.ask(f"location.search = {asked!r}")
     chrome.until("document.querySelector('#failure')")
     many = f"These columns name {frame.g.nunique():,} groups"
@@ -313,8 +315,8 @@ def test_nothing_stands_in_the_way_on_any_screen(link, loans, tmp_path, width, d
         chrome.until("document.readyState === 'complete' && document.querySelector('#choices')")
         chrome.ask("document.querySelector('#columns').open = true")
         assert obstacles(chrome) == []
-        asked = "lines=people&target=0&prediction=none&score=1&favorable=1&score_of=1&threshold=0.5"
-        chrome.ask(f"location.search = {f'{asked}&group=2&group=3'!r}")
+        asked = "lines=people&target=0&prediction=none&score=1&favorable0=1&score_of0-1=1"
+        chrome.ask(f"location.search = {f'{asked}&threshold1=0.5&group=2&group=3'!r}")
         chrome.until("document.querySelector('.controls:not([hidden])')")
         chrome.ask("document.querySelector('#explore tbody button').click()")
         chrome.ask(SLIDE)

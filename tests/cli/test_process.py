@@ -106,13 +106,16 @@ def test_an_unwritable_folder_is_one_line(rows, folder):
     assert done.stderr == "Error: locked/r.html was not written: Permission denied.\n"
 
 
-def test_a_defect_has_a_status_of_its_own(folder):
+@pytest.mark.parametrize("behind", ["None", "failure"], ids=["alone", "behind itself"])
+def test_a_defect_has_a_status_of_its_own(folder, behind):
     code = (
         "import evenhand.cli.program as cli\n"
-        "def broken(): raise ZeroDivisionError\n"
+        f"failure = ZeroDivisionError()\ndef broken(): raise failure from {behind}\n"
         "cli._group = broken\n"
         "cli.main([])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, timeout=120
+    )
     assert done.returncode == 70
     assert b"ZeroDivisionError" in done.stderr

@@ -20,6 +20,10 @@ from evenhand._files.files import kind_of
 from evenhand.app.tables import Opened
 
 DTYPES = {"VARCHAR": "string", "BIGINT": "Int64", "DOUBLE": "float64", "BOOLEAN": "boolean"}
+MORE = {  # what makes pandas read such a file as it is written
+    "JSON lines": ", lines=True, dtype=False, precise_float=True",
+    "Excel": ', keep_default_na=False, na_values=[""]',
+}
 AUDITING = {"depth": "--depth", "margin": "--margin", "confidence": "--confidence"}
 USUAL = {"depth": 2, "margin": None, "confidence": 0.95}
 FROM_COUNTS = {"sensitive_features", "missing", "bins", "threshold", "favorable"}
@@ -152,8 +156,7 @@ class Choices:
         name, kind = self.opened.name, kind_of(self.opened.path)
         if kind != "CSV":
             call = {"Parquet": "read_parquet", "Arrow": "read_feather", "Excel": "read_excel"}
-            more = "" if kind in call else ", lines=True"
-            return f"pd.{call.get(kind, 'read_json')}({name!r}{more})"
+            return f"pd.{call.get(kind, 'read_json')}({name!r}{MORE.get(kind, '')})"
         wanted = [column for column in self.opened.columns if column.name in self.names]
         types = {column.name: DTYPES.get(column.type, "string") for column in wanted}
         delimiter = self.opened.delimiter

@@ -6,6 +6,7 @@ nobody waits for it any more.
 
 from __future__ import annotations
 
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ class Desk:
 
     def open(self, path: Path, name: str) -> str:
         """Open a file under the name that its owner gave it; its key."""
-        key = str(len(self.files) + 1 + self._numbers)
+        key = secrets.token_hex(8)  # no address of another session or file is this one's
         self.files[key] = Work(path, name, self.folder)
         try:
             self.files[key].begin()
@@ -76,6 +77,15 @@ class Desk:
         while len(self.files) > MOST_FILES:
             self.files.popitem(last=False)[1].close()
         return key
+
+    def progress(self) -> dict[str, Any]:
+        """What is being done with the file that came last, and which share of it is."""
+        return next(reversed(self.files.values())).progress() if self.files else {}
+
+    def stop(self) -> None:
+        """Stop what is being done with it."""
+        if self.files:
+            next(reversed(self.files.values())).stop()
 
     def close(self) -> None:
         """Close all files and let the folder go."""

@@ -36,8 +36,8 @@ HEADERS = {
 }
 GO_ON = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>evenhand</title><link rel="icon" href="data:,">
-<meta http-equiv="refresh" content="0; url=/"></head>
-<body><p><a href="/">Go on</a></p></body></html>
+<meta http-equiv="refresh" content="0; url={first}"></head>
+<body><p><a href="{first}">Go on</a></p></body></html>
 """
 NO_LINK = (
     "Open this page with the link that the command printed. A link works once: start evenhand app "
@@ -48,8 +48,8 @@ NO_LINK = (
 class Guard:
     """Lets requests through to the application, or says why not."""
 
-    def __init__(self, application: Application, port: int) -> None:
-        self.application = application
+    def __init__(self, application: Application, port: int, first: str = "/") -> None:
+        self.application, self.first = application, first
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.cookie = f"evenhand-{port}"
         self.secret = secrets.token_urlsafe(32)
@@ -110,6 +110,6 @@ class Guard:
             return PlainTextResponse(NO_LINK, 403)
         self.token = None
         # The page goes on by itself: a redirect from elsewhere would send no strict cookie.
-        answer = HTMLResponse(GO_ON)
+        answer = HTMLResponse(GO_ON.format(first=self.first))
         answer.set_cookie(self.cookie, self.secret, path="/", httponly=True, samesite="strict")
         return answer

@@ -2,12 +2,13 @@
 
 Whatever could turn an answer around is asked and never guessed: which outcome is good for people,
 which way a score points, what a missing group means, and whether people occur more than once.
-A form sends the position of a column or a label, so that no name has to survive a form.
+A form sends the position of a column or a label, so that no name has to survive a form. An answer
+about columns has their positions in its name: it does not go over to another column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -114,9 +115,15 @@ class Interview:
             "y_pred",
             none=no_decision,
         )
+        if not self._answered("prediction"):
+            return
         numbers = [column for column in self.opened.columns if column.is_number]
-        if numbers and self._answered("prediction"):
-            decided = "y_pred" in self.reading
+        decided = "y_pred" in self.reading
+        if not decided and self._one("target") == NONE:
+            self._refuse("Choose the true outcome or the decision: a score alone has no outcomes.")
+        elif not decided and not numbers:
+            self._refuse("No column of numbers can be the score: choose the decision.")
+        elif numbers:
             none = "none" if decided else None
             said = self._column("score", "Which column is the score?", "y_score", numbers, none)
             if decided and not said and not self._one("score"):
@@ -125,27 +132,26 @@ class Interview:
     def _ask_outcomes(self) -> None:
         names = [self.reading[role] for role in ("y_true", "y_pred") if role in self.reading]
         if not names:
-            if "y_score" in self.reading:
-                self._ask_side()
             return
         labels = self.opened.labels(*names)
         if self._is_regression(names, labels):
             self.reading["task"] = "regression"
+            if "y_pred" not in self.reading:
+                self._refuse("The outcomes are amounts: choose the column of what was predicted.")
             return
         if not labels:
             kinds = " and ".join(f"{name!r} {self.opened.named(name).kind}" for name in names)
             self._refuse(f"The outcome and the decision are written differently: {kinds}.")
             return
         if len(labels) > MOST_LABELS:
-            self._refuse(
-                f"{names[0]!r} has more than {MOST_LABELS} different values. Is it the outcome?"
-            )
+            columns = " and ".join(map(repr, names))
+            self._refuse(f"{columns}: more than {MOST_LABELS} values. Are these the outcomes?")
             return
         if not self._answered("target") or not self._answered("prediction"):
             return
-        self._ask_favorable(labels)
+        self._ask_favorable(names, labels)
         if "y_score" in self.reading:
-            self._ask_direction(labels)
+            self._ask_direction(names, labels)
 
     def _is_regression(self, names: Sequence[str], labels: Sequence[Any]) -> bool:
         columns = [self.opened.named(name) for name in names]
@@ -155,7 +161,8 @@ class Interview:
             return True
         if len(labels) <= 2:
             return False
-        said = self._one("task")
+        key = _about("task", columns)
+        said = self._one(key)
         options = [
             Option("regression", "amounts, such as euros or years", said == "regression"),
             Option("multiclass", "classes, each with a number for a name", said == "multiclass"),
@@ -164,70 +171,54 @@ class Interview:
         why = f"They take {many or f'more than {MOST_LABELS} '}different whole numbers."
         known = said in ("regression", "multiclass")
         lacks = "" if known else "Say whether the outcome is an amount or a class."
-        self.questions.append(Field("task", "The outcomes are", "radio", options, why, lacks))
+        self.questions.append(Field(key, "The outcomes are", "radio", options, why, lacks))
         if said == "multiclass":
             self.reading["task"] = "multiclass"
         return said == "regression"
 
-    def _ask_favorable(self, labels: Sequence[Any]) -> None:
-        at = self._position("favorable", len(labels))
+    def _ask_favorable(self, names: Sequence[str], labels: Sequence[Any]) -> None:
+        key = _about("favorable", map(self.opened.named, names))
+        at = self._position(key, len(labels))
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
-        none = self._one("favorable") == NONE and len(labels) > 2
+        none = self._one(key) == NONE and len(labels) > 2
         if len(labels) > 2:
             options.append(Option(NONE, "none is better than the others", none))
         lacks = "" if at is not None or none else "Say which outcome is good for people."
         why = "Being hired or getting a loan is good; a default or a relapse is not."
         self.questions.append(
-            Field("favorable", "Which outcome is good for people?", "radio", options, why, lacks)
+            Field(key, "Which outcome is good for people?", "radio", options, why, lacks)
         )
         if at is not None:
             self.reading["favorable"] = _label(labels[at])
 
-    def _ask_side(self) -> None:
-        """Where a score alone decides and no outcome is known."""
-        if not self._answered("target"):
-            return
-        said = self._one("favorable")
-        options = [
-            Option("1", "selected, which is good for them", said == "1"),
-            Option("0", "flagged, which is bad for them", said == "0"),
-        ]
-        lacks = "" if said in ("0", "1") else "Say whether a high score is good for people."
-        ask = "People with a score of at least the threshold are"
-        self.questions.append(Field("favorable", ask, "radio", options, "", lacks))
-        if said in ("0", "1"):
-            self.reading |= {"favorable": said, "score_of": "1"}
-        self._ask_threshold()
-
-    def _ask_direction(self, labels: Sequence[Any]) -> None:
+    def _ask_direction(self, names: Sequence[str], labels: Sequence[Any]) -> None:
         if len(labels) != 2:
-            self._refuse("A score needs exactly two outcomes; leave it out here.")
+            self._refuse("A score needs two outcomes; choose the decision and no score here.")
             return
         score = self.reading["y_score"]
-        at = self._position("score_of", 2)
+        key = _about("score_of", map(self.opened.named, [*names, score]))
+        at = self._position(key, 2)
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
         why, caution = "", ""
-        if "y_true" in self.reading:
-            target = self.reading["y_true"]
-            rows = self.reading.get("rows")
-            found = self.opened.directions(target, score, labels, rows)
-            if found:
-                best = max(found, key=lambda one: one.share)
-                why = (
-                    f"Higher scores go with “{plain(best.label)}” in {percent(best.share)} of "
-                    "pairs of people with different outcomes."
+        found = self.opened.directions(names[0], score, labels, self.reading.get("rows"))
+        if found:
+            best = max(found, key=lambda one: one.share)
+            what = "outcome" if "y_true" in self.reading else "decision"
+            why = (
+                f"Higher scores go with “{plain(best.label)}” in {percent(best.share)} of "
+                f"pairs of people with different {what}s."
+            )
+            if best.share == 0.5:
+                why = f"Scores are as often higher for one {what} as for the other."
+            elif at is not None and str(labels[at]) != best.label:
+                caution = (
+                    f"In this file higher scores go with “{plain(best.label)}”. Keep your "
+                    f"answer only if the score was meant to be of “{plain(str(labels[at]))}”."
                 )
-                if best.share == 0.5:
-                    why = "Scores are as often higher for one outcome as for the other."
-                elif at is not None and str(labels[at]) != best.label:
-                    caution = (
-                        f"In this file higher scores go with “{plain(best.label)}”. Keep your "
-                        f"answer only if the score was meant to be of “{plain(str(labels[at]))}”."
-                    )
         lacks = "" if at is not None else "Say which way the score points."
         self.questions.append(
             Field(
-                "score_of",
+                key,
                 "A higher score means that this outcome is more likely:",
                 "radio",
                 options,
@@ -242,8 +233,9 @@ class Interview:
             self._ask_threshold()
 
     def _ask_threshold(self) -> None:
-        text = self._one("threshold").strip()
         column = self.opened.named(self.reading["y_score"])
+        key = _about("threshold", [column])
+        text = self._one(key).strip()
         value = _number(text)
         lacks = "" if value is not None else "Say from which score people are selected."
         if text and value is None:
@@ -254,12 +246,12 @@ class Interview:
         why = f"Scores run from {_short(column.low)} to {_short(column.high)}.{of}"
         ends = {"low": column.low, "high": column.high}
         ask = "From which score on?"
-        self.questions.append(Field("threshold", ask, "number", (), why, lacks, text, **ends))
+        self.questions.append(Field(key, ask, "number", (), why, lacks, text, **ends))
         if value is not None:
             self.reading["threshold"] = value
 
     def _ask_groups(self) -> None:
-        taken = {name for role, name in self.reading.items() if role in ROLES_TAKEN}
+        taken = {self.reading.get(role) for role in ROLES_TAKEN}
         free = [column for column in self.opened.columns if column.name not in taken]
         chosen = [column for column in free if str(column.at) in self.query.get("group", ())]
         options = [
@@ -283,7 +275,7 @@ class Interview:
         self._ask_missing([column for column in chosen if column.missing])
 
     def _ask_bins(self, column: Column) -> int | list[float] | None:
-        key = f"bins{column.at}"
+        key = _about("bins", [column])
         text = self._one(key).strip()
         cut = _cut(text)
         name = plain(column.name)
@@ -301,7 +293,8 @@ class Interview:
     def _ask_missing(self, columns: Sequence[Column]) -> None:
         if not columns:
             return
-        said = self._one("missing") == "group"
+        key = _about("missing", columns)
+        said = self._one(key) == "group"
         many = " and ".join(
             f"{plural(column.missing, 'line')} without {plain(column.name)!r}" for column in columns
         )
@@ -311,7 +304,7 @@ class Interview:
         ]
         lacks = "" if said else "Say what a missing group means."
         ask = "People whose group is missing are"
-        self.questions.append(Field("missing", ask, "radio", options, f"There are {many}.", lacks))
+        self.questions.append(Field(key, ask, "radio", options, f"There are {many}.", lacks))
         if said:
             self.reading["missing"] = "group"
 
@@ -362,8 +355,9 @@ class Interview:
         of: Sequence[Column] | None = None,
         none: str | None = None,
     ) -> str:
-        """Ask for a column; the name of the one that was chosen, if any."""
-        columns = self.opened.columns if of is None else of
+        """Ask for a column that has no other part yet; the name of the one chosen, if any."""
+        taken = set(self.reading.values())
+        columns = [one for one in of or self.opened.columns if one.name not in taken]
         at = self._position(key, len(self.opened.columns))
         found = next((column for column in columns if column.at == at), None)
         is_none = none is not None and self._one(key) == NONE
@@ -399,45 +393,51 @@ def query_of(opened: Opened, options: Mapping[str, Any], sha256: str) -> dict[st
 
     What could turn an answer around is kept only for the very file that it was said of.
     """
-    same = sha256 == opened.fingerprint
-    at = {column.name: str(column.at) for column in opened.columns}
+    known = {column.name: column for column in opened.columns}
 
     def listed(key: str) -> list[str]:
         value = options.get(key, [])
         return [str(one) for one in (value if isinstance(value, list) else [value])]
 
-    def places(key: str) -> list[str]:
-        unknown = [name for name in listed(key) if name not in at]
+    def columns(key: str) -> list[Column]:
+        unknown = [name for name in listed(key) if name not in known]
         if unknown:
             raise InputError(
                 f"The saved choices name the column {unknown[0]!r}; this file has none."
             )
-        return [at[name] for name in listed(key)]
+        return [known[name] for name in listed(key)]
 
-    query: dict[str, list[str]] = {"group": places("group")}
-    for key in ("target", "prediction", "score", "rows", "cluster"):
-        query[key] = places(key)[:1]
-    for key in ("target", "prediction", "score"):
-        query[key] = query[key] or [NONE]
-    for key in ("task", "threshold", "margin", "depth", "confidence"):
-        query[key] = listed(key)[:1]
+    found = {key: columns(key)[:1] for key in ("target", "prediction", "score", "rows", "cluster")}
+    judged, groups = [*found["target"], *found["prediction"]], columns("group")
+    query = {key: [_about("", one)] if one else [] for key, one in found.items()}
+    query |= {key: query[key] or [NONE] for key in ("target", "prediction", "score")}
+    query |= {"group": [_about("", [column]) for column in groups]}
+    query |= {key: listed(key)[:1] for key in ("margin", "depth", "confidence")}
+    query[_about("task", judged)] = listed("task")[:1]
+    query[_about("threshold", found["score"])] = listed("threshold")[:1]
     for text in listed("bins"):
         name, _, bins = text.rpartition("=")
-        query[f"bins{at.get(name, '')}"] = [bins]
-    if same:
-        query["missing"] = listed("missing")[:1]
-        query["lines"] = [
-            "counts" if query["rows"] else "repeated" if query["cluster"] else "people"
-        ]
-        names = [options[key] for key in ("target", "prediction") if key in options]
-        labels = [str(label) for label in opened.labels(*names)] if names else ["0", "1"]
-        for key in ("favorable", "score_of"):
-            said = listed(key) or listed(key.replace("_", "-"))
-            if said and said[0] in labels:
-                query[key] = [str(labels.index(said[0]))]
-            elif key == "favorable" and not said:
-                query[key] = [NONE]
+        query[_about("bins", [column for column in groups if column.name == name])] = [bins]
+    if sha256 == opened.fingerprint:
+        lines = "counts" if found["rows"] else "repeated" if found["cluster"] else "people"
+        query["lines"] = [lines]
+        missing = [column for column in groups if column.missing]
+        query[_about("missing", missing)] = listed("missing")[:1]
+        good, high = listed("favorable")[:1], listed("score-of")[:1]
+        names = [column.name for column in judged]
+        labels = [str(label) for label in opened.labels(*names)] if names else []
+        query[_about("favorable", judged)] = _places(good, labels) if good else [NONE]
+        query[_about("score_of", [*judged, *found["score"]])] = _places(high, labels)
     return {key: values for key, values in query.items() if values}
+
+
+def _places(said: Sequence[str], labels: Sequence[str]) -> list[str]:
+    return [str(labels.index(one)) for one in said if one in labels]
+
+
+def _about(what: str, columns: Iterable[Column]) -> str:
+    """The name of an answer about columns."""
+    return what + "-".join(str(column.at) for column in columns)
 
 
 def _lacking(ask: str) -> str:

@@ -151,12 +151,11 @@ class Pages:
 
     def progress(self, request: Request) -> Response:
         """What is being done at the moment."""
-        return JSONResponse(self._newest(request).progress() if self.desk.files else {})
+        return JSONResponse(self._working(request).progress())
 
     def cancel(self, request: Request) -> Response:
         """Stop what is being done."""
-        if self.desk.files:
-            self._newest(request).stop()
+        self._working(request).stop()
         return JSONResponse({})
 
     def _chosen(self, request: Request) -> tuple[Work, Choices]:
@@ -173,10 +172,8 @@ class Pages:
             raise InputError("This file is no longer open. Drop it on the first page again.")
         return self.desk.files[key]
 
-    def _newest(self, request: Request) -> Work:
-        if "key" in request.path_params:
-            return self._work(request)
-        return next(reversed(self.desk.files.values()))
+    def _working(self, request: Request) -> Work | Desk:
+        return self._work(request) if "key" in request.path_params else self.desk
 
 
 def _lists(request: Request) -> dict[str, list[str]]:
@@ -244,8 +241,16 @@ def application(desk: Desk, most_bytes: int = MOST_BYTES) -> Starlette:
     return Starlette(routes=Pages(desk, most_bytes).routes, exception_handlers=handlers)
 
 
-def serve(file: str | None, port: int, announce: Callable[[str], None]) -> None:
-    """Serve the page until somebody stops it; the link is announced once it works."""
+def serve(
+    file: str | None,
+    port: int,
+    reading: Callable[[Callable[[], str], Desk], str],
+    announce: Callable[[str], None],
+) -> None:
+    """Serve the page until somebody stops it; the link is announced once it works.
+
+    `reading` calls what opens the file, and tells how far that is.
+    """
     desk = Desk()
     try:
         with socket.socket() as listening:
@@ -254,9 +259,10 @@ def serve(file: str | None, port: int, announce: Callable[[str], None]) -> None:
                 listening.bind(("127.0.0.1", port))
             except OSError as failure:
                 raise InputError(f"Port {port} cannot be used: {failure.strerror}.") from failure
-            guard = Guard(application(desk), listening.getsockname()[1])
+            first = "/"
             if file is not None:
-                desk.open(Path(file), file)
+                first = f"/files/{reading(lambda: desk.open(Path(file), file), desk)}"
+            guard = Guard(application(desk), listening.getsockname()[1], first)
             config = uvicorn.Config(
                 guard,
                 log_level="error",

@@ -101,7 +101,8 @@ class Opened:
                 f"select distinct {_quoted(name)} as v from rows where {_quoted(name)} is not null"
                 for name in names
             )
-            if len({self.named(name).kind for name in names}) > 1:
+            kinds = {self.named(name).kind for name in names}
+            if len(kinds) > 1 and not kinds <= {WHOLE, NUMBER}:
                 return []
             query = f"select v from ({parts}) order by v limit {MOST_LABELS + 1}"
             self._labels[key] = [value for (value,) in self._ask(query)]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from evenhand._errors import require
-from evenhand.cli.failures import failures_in_one_line
+from evenhand.cli.failures import done_unless_stopped, failures_in_one_line
 from evenhand.cli.numbers import WholeRange
-from evenhand.cli.terminal import tell
+from evenhand.cli.terminal import progress, tell
+
+if TYPE_CHECKING:
+    from evenhand.app.desk import Desk
 
 HELP = """Open a page in the browser to audit FILE without programming.
 
@@ -34,6 +39,14 @@ def app(file: str | None, port: int, no_browser: bool) -> None:
         require("starlette", "uvicorn", purpose="The page", extra="app")
         from evenhand.app.server import serve
 
+        def reading(read: Callable[[], str], desk: Desk) -> str:
+            with progress("Reading …") as told:
+
+                def look() -> None:
+                    told(round(1000 * (desk.progress().get("share") or 0)), 1000)
+
+                return done_unless_stopped(read, desk.stop, look)
+
         def announce(link: str) -> None:
             tell(f"The page is at {link}")
             tell("It works on this machine alone. Stop it with Ctrl-C.")
@@ -41,5 +54,5 @@ def app(file: str | None, port: int, no_browser: bool) -> None:
                 webbrowser.open(link)
 
         with suppress(KeyboardInterrupt):
-            serve(file, port, announce)
+            serve(file, port, reading, announce)
         tell("Stopped; the files that were dropped on the page are deleted.")

@@ -93,12 +93,13 @@ def _status_of(failure: BaseException) -> int:
     """Interrupted, if that is what lies behind it: an import that is cut short raises its own."""
     from evenhand.cli.failures import BROKEN, INTERRUPTED
 
-    behind: BaseException | None = failure
-    while behind is not None:
-        if isinstance(behind, KeyboardInterrupt):
+    behind: list[BaseException | None] = [failure]
+    for one in behind:  # which grows; a chain of failures can be a circle
+        if isinstance(one, KeyboardInterrupt):
             print("Interrupted.", file=sys.stderr)
             return INTERRUPTED
-        behind = behind.__cause__ or behind.__context__
+        if one is not None:
+            behind += [more for more in (one.__cause__, one.__context__) if more not in behind]
     print(visible("".join(traceback.format_exception(failure))), end="", file=sys.stderr)
     return BROKEN
 

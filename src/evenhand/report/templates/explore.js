@@ -304,7 +304,7 @@
       const undo = make("button", { type: "button", name: "undo" }, "As decided");
       undo.addEventListener("click", () => { state.moved = null; range.value = start; draw(); });
       parts.push(label, undo);
-      const field = document.querySelector("#choices #threshold");
+      const field = document.querySelector("#choices [name^=threshold]");
       if (field) {
         const audit = make("button", { type: "button", name: "audit" }, "Audit at this threshold");
         audit.addEventListener("click", () => {
