@@ -5,6 +5,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from evenhand._files import excel
 from evenhand._files.excel import sheet
 from evenhand._files.files import connect
 from evenhand.app.tables import Opened
@@ -21,7 +22,7 @@ CELLS = """
 <row r="4"><c r="A4"><v>0.0</v></c><c r="C4" t="s"><v>3</v></c><c r="D4" t="b"><v>0</v></c></row>
 <row r="5"><c r="A5"><v>0</v></c><c r="B5" t="e"><v>#N/A</v></c><c r="C5" t="s"><v>3</v></c></row>
 """
-TEXTS = ["y", "score", "F & <b>", "007"]
+TEXTS = ["y", "score", "F & <b>", "007", 1000 * "x"]
 
 
 def workbook(path, cells=CELLS, first="sheet2"):
@@ -82,6 +83,20 @@ def test_a_workbook_opens_as_any_other_file(tmp_path):
 def test_a_workbook_that_is_no_table_is_refused(tmp_path, cells, problem):
     with pytest.raises(ValueError, match=problem):
         sheet(workbook(tmp_path / "book.xlsx", cells))
+
+
+LONG = "<row>" + '<c t="s"><v>4</v></c>' * 20 + "</row>"
+WIDE = '<row><c r="ZZZ2"><v>1</v></c></row>'
+
+
+@pytest.mark.parametrize("cells", ["<row/>" * 300, WIDE, LONG], ids=["rows", "columns", "texts"])
+def test_a_small_workbook_that_fills_the_memory_is_refused(tmp_path, monkeypatch, cells):
+    """Empty rows, empty cells before the last one, and one text in many cells take few bytes."""
+    monkeypatch.setattr(excel, "MOST_UNPACKED", 15_000)
+    path = workbook(tmp_path / "book.xlsx", cells)
+    assert sum(entry.file_size for entry in zipfile.ZipFile(path).infolist()) < 15_000
+    with pytest.raises(ValueError, match="more than 2 GiB"):
+        sheet(path)
 
 
 def test_what_is_no_workbook_is_refused(tmp_path):

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree as ET
 
 from evenhand._errors import InputError
 from evenhand._files.text_files import typed
 
+Part = TypeVar("Part", str, list[str | None])
+
 SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 STRINGS = "xl/sharedStrings.xml"
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-MOST_UNPACKED = 2 * 2**30  # a small zip can hold a mountain of zeros
+MOST_UNPACKED = 2 * 2**30  # bytes; a small zip can hold a mountain of zeros
+BYTES_OF_CELL = 64  # that a cell takes besides its text, and a row
 TRUTH = {"0": "false", "1": "true"}
 
 
@@ -49,9 +52,10 @@ def sheet(path: Path) -> tuple[list[str], list[list[str | None]]]:
     try:
         with zipfile.ZipFile(path) as book:
             if sum(entry.file_size for entry in book.infolist()) > MOST_UNPACKED:
-                raise InputError(f"{path} unpacks to more than 2 GiB; save the sheet as CSV.")
-            shared = list(_shared(book))
-            rows = [row for row in _rows(book, shared) if any(cell is not None for cell in row)]
+                raise _too_large(path)
+            shared = list(_small_enough(_shared(book), path))
+            cells = _small_enough(_rows(book, shared), path)
+            rows = [row for row in cells if any(cell is not None for cell in row)]
     except (zipfile.BadZipFile, ET.ParseError, LookupError, ValueError, EOFError) as failure:
         if isinstance(failure, InputError):
             raise
@@ -71,6 +75,21 @@ def sheet(path: Path) -> tuple[list[str], list[list[str | None]]]:
             raise InputError(f"Row {number} of {path} has more values than the header has names.")
     width = len(names)
     return names, [[*row[:width], *[None] * (width - len(row))] for row in rows[1:]]
+
+
+def _small_enough(parts: Iterable[Part], path: Path) -> Iterator[Part]:
+    """The same texts or rows; refused where they take more memory than a workbook may."""
+    left = MOST_UNPACKED
+    for part in parts:
+        texts = [part] if isinstance(part, str) else part
+        left -= BYTES_OF_CELL * (1 + len(texts)) + sum(len(text) for text in texts if text)
+        if left < 0:
+            raise _too_large(path)
+        yield part
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(f"{path} unpacks to more than 2 GiB; save the sheet as CSV.")
 
 
 def _shared(book: zipfile.ZipFile) -> Iterator[str]:

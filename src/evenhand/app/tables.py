@@ -145,13 +145,9 @@ class Opened:
     def _table(self) -> Any:
         if kind_of(self.path) not in READABLE:
             raise InputError(f"{self.name} is not a table of rows.")
-        names = self._names()
-        if len(names) > MOST_COLUMNS:
-            raise InputError(
-                f"{self.name} has {len(names):,} columns; at most {MOST_COLUMNS:,} are shown. Save "
-                "those that the audit is about in a file of their own."
-            )
+        self._check_width(self._names())
         relation = open_files(self.database, [str(self.path)], None)
+        self._check_width(relation.columns)
         if kind_of(self.path) in KEPT:
             relation.create("rows")
         else:
@@ -161,6 +157,13 @@ class Opened:
         if not self.rows:
             raise InputError(f"{self.name} has a header and no rows.")
         return table
+
+    def _check_width(self, names: Sequence[str]) -> None:
+        if len(names) > MOST_COLUMNS:
+            raise InputError(
+                f"{self.name} has {len(names):,} columns; at most {MOST_COLUMNS:,} are shown. Save "
+                "those that the audit is about in a file of their own."
+            )
 
     def _names(self) -> Sequence[str]:
         self.delimiter = ","
