@@ -65,6 +65,21 @@ def test_the_measure_has_no_say_and_neither_have_labels():
     assert renamed == pytest.approx(accuracy, abs=0.03)
 
 
+def test_rows_in_another_order_change_no_p_value_where_groups_tie_but_for_rounding():
+    rng = np.random.default_rng(0)
+    for _ in range(7):
+        values = np.round(rng.random(7), 2)
+        others = np.round(rng.random(40), 2)
+    values = np.concatenate([others, np.tile(values, 7)])  # two means are the same, of 2 and 5
+    group = np.repeat([*"abc"], [40, 14, 35])
+    orders = [np.random.default_rng(seed).permutation(len(group)) for seed in range(5)]
+    found = {
+        round(p_value("weak_parity", None, values[order], sensitive_features=group[order]), 9)
+        for order in orders
+    }
+    assert len(found) == 1
+
+
 NULLS = {
     "unequal and rare": ([4000, 300, 40, 5], 0.01),
     "near one": ([1000, 100, 20], 0.995),

@@ -13,6 +13,7 @@ from evenhand._columns.encoding import check_order
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
+from evenhand._compare.gaps import GAPS, gap_rows
 from evenhand._compare.lists import Lists
 from evenhand._compare.models import named_models
 from evenhand._compare.performance import (
@@ -101,9 +102,9 @@ def compare(
     Returns
     -------
     Comparison
-        Its `by_model`, `performance`, `values`, `differences`, `ranks` and `kendall` are dataframes
-        of the kind that was passed in, else of pandas; printed, it ranks the models; `to_html` is a
-        page and `plot` a figure of accuracy against every criterion.
+        Its `by_model`, `performance`, `values`, `differences`, `gaps`, `ranks` and `kendall` are
+        dataframes of the kind passed in, else of pandas; printed, it ranks the models; `to_html` is
+        a page and `plot` a figure of accuracy against every criterion.
 
     Raises
     ------
@@ -182,6 +183,7 @@ def compare(
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
+            "gaps": table(gap_rows(models, asked, samples, lines, confidence), GAPS),
             "ranks": table(
                 tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
             ),
@@ -293,6 +295,6 @@ def _small_groups(lines: Evidence) -> list[str]:
     which = f"Group {small[0]} has" if len(small) == 1 else f"Groups {listing(named)} have"
     return [
         f"{which} fewer than {FEW_ROWS} rows. Any model may treat so few people very unevenly, "
-        "which widens the intervals of all differences. To compare models for the other groups, "
-        f'pass min_count={FEW_ROWS}, rare="drop".'
+        "which widens the intervals of differences over all groups, but not of gaps between two "
+        f'others. To leave such groups out, pass min_count={FEW_ROWS}, rare="drop".'
     ]

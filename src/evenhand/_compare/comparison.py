@@ -120,6 +120,36 @@ class Comparison(ComparisonParts, Result):
         return self._framed("differences")
 
     @property
+    def gaps(self) -> Any:
+        """A row for each criterion and every two models: which gap differs, as a dataframe.
+
+        `p_value` tests that all gaps between groups are the same with both models, whatever the
+        measure: groups of a few rows hide no gap between large ones. `group` and `other_group` are
+        the two whose gap differs most clearly (in `cell`): the first is ahead of the other by `gap`
+        with `model` and by `other_gap` with `other`. `low` and `high` are the interval of the
+        difference, which allows for all pairs of groups; it excludes 0 only where `p_value` is at
+        most 1 − confidence. `p_adjusted` is Holm's over the pairs of models and criteria.
+        Distributions are left out.
+
+        Examples
+        --------
+        >>> from evenhand import compare
+        >>> group = ["a"] * 400 + ["b"] * 400 + ["c"] * 5
+        >>> models = {
+        ...     "even": [1, 0] * 400 + [1] * 5,
+        ...     "uneven": [1, 0] * 200 + [1, 1] * 200 + [1] * 5,
+        ... }
+        >>> found = compare(None, models, sensitive_features=group, measures=["mpd"])
+        >>> print(found.differences["beyond_chance"][0], found.gaps["beyond_chance"][0])
+        False True
+        >>> found.gaps[["group", "other_group", "difference", "low", "high"]].round(2)
+          group other_group  difference   low  high
+        0     a           b         0.5  0.44  0.56
+
+        """
+        return self._framed("gaps")
+
+    @property
     def ranks(self) -> Any:
         """The ranks of the models side by side, a row for every question, as a dataframe."""
         return self._framed("ranks")

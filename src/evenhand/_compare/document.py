@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from math import isfinite
 from typing import Any
@@ -13,7 +13,7 @@ from evenhand._words import listing, plural, rounded
 from evenhand.criteria.criterion import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
-from evenhand.report.formats import apart, words
+from evenhand.report.formats import apart, within, words
 
 SCHEMA = "evenhand.comparison/2"
 MOST_NAMED = 3
@@ -102,7 +102,7 @@ def _sentences(
         measures = {one["measure"] for one in criteria if not one["more_is_better"]}
         by = BY.get(measures.pop(), "By what was asked") if len(measures) == 1 else "By each"
         said.append(f"{by}, the least unequal is {'; '.join([first, *others])}.")
-    said.append(_beyond_chance(comparison, criteria))
+    said += _beyond_chance(comparison, criteria)
     return said
 
 
@@ -136,19 +136,59 @@ def _best_sentence(comparison: ComparisonParts, metric: Mapping[str, Any]) -> st
     return f"{text}, but not significantly more than {which}."
 
 
-def _beyond_chance(comparison: ComparisonParts, criteria: Sequence[Mapping[str, Any]]) -> str:
-    """Which models are less even than another by more than chance, by criterion."""
+def _beyond_chance(
+    comparison: ComparisonParts, criteria: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Which models are less even than another by more than chance, or else whose gaps differ."""
     signs = {(one["name"], one["measure"]): -1 if one["more_is_better"] else 1 for one in criteria}
     worse: dict[str, dict[str, None]] = {}
+    told = set()
     for row in comparison.rows("differences"):
         sign = signs.get((row["criterion"], row["measure"]))
         if sign is not None and row["beyond_chance"]:
             model = row["model"] if sign * row["difference"] > 0 else row["other"]
             worse.setdefault(model, {})[_words(row["criterion"])] = None
-    if not worse:
-        return "In none of these do two models differ significantly."
-    each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
-    return f"Significantly more unequal than another model: {'; '.join(each)}."
+            told.add((row["criterion"], row["model"], row["other"]))
+    if worse:
+        each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
+        yield f"Significantly more unequal than another model: {'; '.join(each)}."
+    gaps = [
+        row
+        for row in comparison.rows("gaps")
+        if row["beyond_chance"] and (row["criterion"], row["model"], row["other"]) not in told
+    ]
+    if gaps and not worse:
+        yield "In none of these do two models differ significantly, but single gaps do."
+    elif not worse:
+        yield "In none of these do two models differ significantly."
+    if gaps:
+        yield _gap(comparison, min(gaps, key=lambda row: float(row["p_value"])))
+    if len(gaps) > 1:
+        more = plural(len(gaps) - 1, "more gap differs", "more gaps differ")
+        yield f"Of other models or criteria, {more}."
+
+
+def _gap(comparison: ComparisonParts, row: Mapping[str, Any]) -> str:
+    """The two groups whose gap changes most clearly, by both models, the wider gap first."""
+    models, groups = [row["model"], row["other"]], [row["group"], row["other_group"]]
+    gaps = [float(row["gap"]), float(row["other_gap"])]
+    if abs(gaps[0]) < abs(gaps[1]):
+        models, groups, gaps = models[::-1], groups[::-1], [-gaps[1], -gaps[0]]
+    asked = next(
+        question.criterion
+        for question in comparison.questions
+        if question.criterion.name == row["criterion"]
+    )
+    is_rate = is_share(asked)
+    wide, narrow = (amount(abs(gap), is_rate) for gap in gaps)
+    low, high = (amount(row[end], is_rate, toward=at) for end, at in (("low", -1), ("high", 1)))
+    side = "below" if gaps[1] < 0 else "above"
+    where = within(row["cell"], asked.formula)
+    return (
+        f"In {_words(asked.name)}{where}, {groups[0]} is {wide} above {groups[1]} with {models[0]} "
+        f"and {narrow} {side} it with {models[1]} "
+        f"(difference {low.removesuffix(' pts')} to {high})."
+    )
 
 
 def amount(value: float | None, is_rate: bool, *, share: bool = False, toward: int = 0) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evenhand._columns.codes import Column, Label, combine
 from evenhand._columns.encoding import classes, finite, weights
 from evenhand._compare.lists import Lists
+from evenhand._compare.moved import Moved
 from evenhand._data.counting import moment_columns, moments, share_classes, tally_columns
 from evenhand._data.counts import line_counts, tally_lines
 from evenhand._data.distributions import Distribution, ascending, steps
@@ -117,6 +118,37 @@ class Labels:
             single.append(np.ptp(influence, axis=(0, 1)))
         return least_correlated(moved, single, self.groups, self.clusters)
 
+    def moved(
+        self,
+        criterion: Criterion,
+        first: int,
+        second: int,
+        sources: Sequence[Any],
+        favorable: Label,
+    ) -> Moved:
+        """By how much rows move a criterion's statistic of two models, alike rows together."""
+        whole = [_influences(sources[m].whole, criterion, favorable) for m in (first, second)]
+        columns = [*(self.predicted[m] for m in (first, second)), *self.clusters.values()]
+        columns.append(Column(self.groups.codes, self.groups.labels))
+        if self.truth is not None:
+            columns.append(self.truth)
+        line, shown = combine([(column.codes, len(column.labels)) for column in columns])
+        codes = [column.codes[shown] for column in columns]
+        truth: Any = np.zeros(len(shown), np.intp) if self.truth is None else codes.pop()
+        owner = codes.pop().astype(np.intp)
+        # A row that moves neither model's estimate, whatever is predicted, is not asked about.
+        asked = np.any([(abs(each) > 0).any(axis=1) for each in whole], axis=0)
+        return Moved(
+            owner,
+            (whole[0][truth, codes[0], :, owner].T, whole[1][truth, codes[1], :, owner].T),
+            asked[truth, :, owner].T,
+            _powers(self.weight, self.times, line, len(shown)),
+            {
+                name: Column(codes[2 + at], column.labels)
+                for at, (name, column) in enumerate(self.clusters.items())
+            },
+        )
+
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
     ) -> Iterator[Sources]:
@@ -216,6 +248,27 @@ class Numbers:
         single = [np.sqrt(variance / rows) for variance in variances]
         return correlated(covariance, *variances, *single)[None]
 
+    def moved(
+        self,
+        criterion: Criterion,
+        first: int,
+        second: int,
+        sources: Sequence[Any],
+        favorable: Label,  # noqa: ARG002
+    ) -> Moved | None:
+        """By how much rows move a statistic of two models; None of distributions."""
+        if criterion.kind.is_swept:
+            return None
+        owner, number = self.groups.codes.astype(np.intp), self.number
+        each, axis = [], Axis("group", tuple(range(number)))
+        for model in (first, second):
+            sums = {"rows": np.ones(number)} | moment_columns(self.truth, self.predicted[model])
+            alone = Tally((axis,), np.arange(number)[None], sums)
+            each.append(criterion.statistic.influence(alone, owner, sources[model].whole))
+        powers = _powers(self.weight, None, np.arange(number), number)
+        concerned = np.isfinite(each[0]) & np.isfinite(each[1])
+        return Moved(owner, (each[0], each[1]), concerned, powers, self.clusters)
+
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
     ) -> Iterator[Sources]:
@@ -260,6 +313,15 @@ def _influences(source: Tally, criterion: Criterion, favorable: Label) -> Floats
     kept = places(statistic.read(source), criterion.table(source, favorable))
     moved = row_influences(source, statistic)[:, kept]
     return moved.reshape(-1, predicted, *moved.shape[1:])
+
+
+def _powers(
+    weight: Floats | None, times: NDArray[np.int64] | None, line: NDArray[Any], lines: int
+) -> tuple[Floats, ...]:
+    """Sums over the rows of each line of powers of their weights, from the 0th on."""
+    often = np.ones(len(line)) if times is None else times.astype(np.float64)
+    known = [often] if weight is None else [often * weight**power for power in range(5)]
+    return tuple(np.bincount(line, each, lines).astype(np.float64) for each in known)
 
 
 def least_correlated(

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._columns.codes import Column
 from evenhand._columns.encoding import numbers
+from evenhand._compare.moved import Moved
 from evenhand._data.groups import Groups
 from evenhand._data.rankings import Discount, ranking
 from evenhand._data.tallies import Tally
@@ -97,6 +99,26 @@ class Lists:
             alone = [np.sqrt(part / np.maximum(units.numbers, 1)) for part in known[1:]]
             each.append(correlated(known[0], known[1], known[2], alone[0], alone[1]))
         return np.asarray(np.min(each, axis=0)[None, None])
+
+    def moved(
+        self,
+        criterion: Criterion,
+        first: int,
+        second: int,
+        sources: Sequence[Any],  # noqa: ARG002
+        favorable: Label,  # noqa: ARG002
+    ) -> Moved:
+        """By how much queries move a statistic of two models, or the fewest clusters of rows."""
+        models = [self.tallies[model] for model in (first, second)]
+        axis = min(models[0].clusters, key=lambda name: models[0].axis(name).size)
+        each = []
+        for source in models:
+            units, parts = units_of(source, axis)
+            each.append(criterion.statistic.influence(parts, units.owner, source.whole))
+        concerned = np.isfinite(each[0]) & np.isfinite(each[1])
+        together = {axis: Column(units.cluster.astype(np.uint32), models[0].axis(axis).labels)}
+        rows = (np.ones(len(units.owner)),)
+        return Moved(units.owner, (each[0], each[1]), concerned, rows, together)
 
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator

@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 
 LEVEL = 0.05
 ROUNDING = 1e-12  # of values: what sums in another order leave between equal ones
+TIED = 9  # digits of values, relative to their range, that tell groups apart
 FARTHEST = 1e100  # standard errors: the square of it is finite
 DRAWS = 2000
 EVENLY = (np.arange(DRAWS) + 0.5) / DRAWS  # probabilities
@@ -294,7 +295,8 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
 
     if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
         return 1.0
-    order = np.lexsort((cloud.at(-1.0), cloud.values))  # no name changes what is drawn
+    # No name changes what is drawn, and no sum in another order what ties.
+    order = np.lexsort(np.round([cloud.at(-1.0), cloud.values] / np.ptp(cloud.values), TIED))
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
     far, slope = cloud.located(np.full(groups, cloud.pooled))

@@ -215,7 +215,7 @@ def _text(row: Document, name: str) -> str:
 
 TEXTS = (
     *("criterion", "other_criterion", "measure", "other_measure", "model", "other", "metric"),
-    *("verdict", "beyond_chance"),
+    *("verdict", "beyond_chance", "cell", "group", "other_group"),
 )
 QUESTION = (("Criterion", "criterion"), ("Measure", "measure"), ("Model", "model"))
 OTHER = (("Other", "other"), ("Difference", "difference"))
@@ -233,6 +233,16 @@ TABLES = (
         "differences",
         "Differences between models in inequality",
         (*QUESTION, *OTHER, ("Interval", "interval"), *TEST),
+    ),
+    (
+        "gaps",
+        "Gaps between groups that differ between models",
+        (
+            *(("Criterion", "criterion"), ("Model", "model"), ("Other", "other"), ("Cell", "cell")),
+            *(("Group", "group"), ("Group", "other_group"), ("Gap", "gap")),
+            *(("Other’s gap", "other_gap"), ("Difference", "difference"), ("Interval", "interval")),
+            *TEST,
+        ),
     ),
     (
         "performance_differences",
