@@ -34,7 +34,16 @@ from evenhand.report.charts.values import Seen
 from evenhand.report.criteria import sections
 from evenhand.report.detail import OF_LABELS, detail
 from evenhand.report.findings import FEW, measures_in
-from evenhand.report.formats import amount, apart, judged, measure_name, name, verdict, words
+from evenhand.report.formats import (
+    amount,
+    apart,
+    are_shares,
+    judged,
+    measure_name,
+    name,
+    verdict,
+    words,
+)
 from evenhand.report.groups import MOST_DRAWN, group_table, groups, largest, legend, rate_chart
 
 Document = Mapping[str, Any]
@@ -219,6 +228,7 @@ def _tradeoff(document: Document) -> Tradeoff | None:
         curve["bound"],
         curve["cost"],
         {"the model": (curve["model"]["value"], curve["model"]["cost"])},
+        is_share=are_shares(curve["unit"], curve["measure"]),
     )
 
 

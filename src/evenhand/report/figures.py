@@ -143,6 +143,11 @@ def _(chart: Tradeoff, ax: Any) -> None:
         )
     for mark, (label, (value, cost)) in zip("Dd", chart.models.items(), strict=False):
         ax.plot(value, cost, mark, color=INK, ms=7, ls="none", label=label)
+    if chart.is_share:
+        from matplotlib.ticker import PercentFormatter
+
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(PercentFormatter(1.0))
     ax.set_ylim(bottom=floor)
     ax.set_xlim(left=0)
     ax.set_xlabel(chart.across)

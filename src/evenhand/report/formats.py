@@ -160,6 +160,16 @@ def measure_name(measure: str) -> str:
     return known.title if known else words(measure)
 
 
+def are_shares(unit: str, measure: str) -> bool:
+    """Whether both a cost and a gap are shares of people, to be written in percent.
+
+    >>> are_shares("Share of wrong decisions", "mpd"), are_shares("share of wrong decisions", "pq")
+    (True, False)
+    """
+    known = measure_named(measure)
+    return unit.lower().startswith("share ") and known is not None and known.is_width
+
+
 def measures_of(keys: Iterable[str]) -> list[tuple[str, str]]:
     """Measures by name, each with its meaning."""
     known = ((key, measure_named(key)) for key in keys)

@@ -22,7 +22,7 @@ from evenhand.report.blocks import (
 )
 from evenhand.report.charts import Tradeoff
 from evenhand.report.charts.frontier import Tested
-from evenhand.report.formats import measure_name, words
+from evenhand.report.formats import are_shares, measure_name, words
 
 Document = Mapping[str, Any]
 FITTED = ("value", "cost", "accuracy", "error", "gap")
@@ -81,6 +81,7 @@ def tradeoff(document: Document) -> Tradeoff:
         curve["cost"],
         {name: (at["value"], at["cost"]) for name, at in document["models"].items()},
         [Tested(*one) for one in tested if None not in one],
+        are_shares(document["unit"], document["measure"]),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand._columns import Bin, Label
 from evenhand._data.groups import show
-from evenhand._unknown import bounds
+from evenhand._unknown.bounds import bounds
 from evenhand._words import listing, number, plural
 from evenhand.standards.profiles import UNKNOWN
 from evenhand.standards.rates import Ratios

@@ -27,6 +27,10 @@ class Tradeoff:
     >>> chart = Tradeoff("Cost", "gap", "cost", [0.0, 0.2], [0.3, 0.25], {"the model": (0.2, 0.27)})
     >>> "the model: 0.200 at 0.270" in chart.svg("f")
     True
+    >>> from dataclasses import replace
+    >>> chart = replace(chart, is_share=True)
+    >>> "the model: 20.0% at 27.0%" in chart.svg("f"), ">30%<" in chart.svg("f")
+    (True, True)
     """
 
     title: str
@@ -36,12 +40,16 @@ class Tradeoff:
     cost: Sequence[float]
     models: Mapping[str, tuple[float, float]]
     tested: Sequence[Tested] = ()
+    is_share: bool = False
 
     def svg(self, ident: str) -> Markup:
         """The chart for a page."""
         places = [*self.models.values(), *((one.value, one.cost) for one in self.tested)]
-        across = Scale.around([*self.bound, *(x for x, _ in places)], zero=True)
-        up = Scale.around([*self.cost, *(y for _, y in places)])
+        written = _share if self.is_share else number
+        across = Scale.around(
+            [*self.bound, *(x for x, _ in places)], zero=True, is_share=self.is_share
+        )
+        up = Scale.around([*self.cost, *(y for _, y in places)], is_share=self.is_share)
 
         def at(x: float, y: float) -> tuple[float, float]:
             return UNIT * across(x), UNIT * (1 - up(y))
@@ -56,12 +64,16 @@ class Tradeoff:
         if self.tested:
             tested = [at(one.value, one.cost) for one in self.tested]
             lines.append(line(path(tested), "s1", "recommended rules, on test rows"))
-        said = [f"{name}: {number(x)} at {number(y)}" for name, (x, y) in self.models.items()]
+        told = {
+            name: f"{name}: {written(x)} at {written(y)}" for name, (x, y) in self.models.items()
+        }
         description = (
-            f"The least cost falls from {number(self.cost[0])} at {number(self.bound[0])} to "
-            f"{number(self.cost[-1])} at {number(self.bound[-1])}; {'; '.join(said)}."
+            f"The least cost falls from {written(self.cost[0])} at {written(self.bound[0])} to "
+            f"{written(self.cost[-1])} at {written(self.bound[-1])}; {'; '.join(told.values())}."
         )
-        marks = together(_model(across, up, name, *at) for name, at in self.models.items())
+        marks = together(
+            _model(across, up, name, told[name], *at) for name, at in self.models.items()
+        )
         return framed(
             ident,
             self.title,
@@ -75,7 +87,11 @@ class Tradeoff:
         )
 
 
-def _model(across: Scale, up: Scale, name: str, value: float, cost: float) -> Markup:
+def _share(value: float) -> str:
+    return f"{100 * value:.1f}%"
+
+
+def _model(across: Scale, up: Scale, name: str, told: str, value: float, cost: float) -> Markup:
     """A diamond with its name, on the side where there is room."""
     place, height = across.percent(value), HEIGHT * (1 - up(cost))
     anchor = "end" if across(value) > 0.7 else "start"
@@ -83,7 +99,7 @@ def _model(across: Scale, up: Scale, name: str, value: float, cost: float) -> Ma
     rise = "-0.8em" if up(cost) < 0.1 else "0.35em"  # clear of the axis
     return element(
         "svg",
-        element("title", f"{name}: {number(value)} at {number(cost)}"),
+        element("title", told),
         element("path", d="M0 -6.5L6.5 0L0 6.5L-6.5 0Z", class_="model"),
         element("text", name, dx=shift, dy=rise, text_anchor=anchor),
         x=place,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, isfinite, log10
 
+from evenhand._words import percents
+
 
 class Markup(str):
     """Text that is markup already, which templates take as it is."""
@@ -102,10 +104,16 @@ class Scale:
     low: float
     high: float
     ticks: tuple[float, ...]
+    is_share: bool = False
 
     @classmethod
     def around(
-        cls, values: Iterable[float | None], *, zero: bool = False, most: float | None = None
+        cls,
+        values: Iterable[float | None],
+        *,
+        zero: bool = False,
+        most: float | None = None,
+        is_share: bool = False,
     ) -> Scale:
         """An axis that holds the values; it begins at zero if told, or if zero is near."""
         known = [float(value) for value in values if value is not None and isfinite(value)]
@@ -120,7 +128,7 @@ class Scale:
         ticks = tuple(round(step * i, 12) for i in range(first, last + 1))
         if most is not None and ticks[-1] > most >= high:
             ticks = (*(tick for tick in ticks if tick < most), most)
-        return cls(ticks[0], ticks[-1], ticks)
+        return cls(ticks[0], ticks[-1], ticks, is_share)
 
     @classmethod
     def between(cls, *values: float) -> Scale:
@@ -137,7 +145,9 @@ class Scale:
         return f"{100 * self(value):.2f}".rstrip("0").rstrip(".") + "%"
 
     def names(self) -> list[str]:
-        """The ticks, all with the same number of decimals."""
+        """The ticks, all with the same number of decimals; shares in percent."""
+        if self.is_share:
+            return percents(*self.ticks)
         decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in self.ticks)
         return [f"{tick:,.{decimals}f}".replace("-", "−") for tick in self.ticks]
 
