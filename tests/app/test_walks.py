@@ -329,6 +329,26 @@ def test_nothing_stands_in_the_way_on_any_screen(link, loans, tmp_path, width, d
         assert any("button" in one for one in obstacles(chrome))
 
 
+def test_nothing_is_shown_of_other_answers_after_cancel(chrome, link, desk, loans, tmp_path):
+    loans[["outcome", "decision", "sex"]].to_csv(tmp_path / "loans.csv", index=False)
+    answers = [("lines", "people"), ("target", "outcome"), ("prediction", "decision")]
+    answers += [("favorable", "1"), ("group", "sex")]
+    walk(chrome, link, tmp_path / "loans.csv", answers)
+    chrome.until("document.querySelector('#tests .lede')")
+    (work,) = desk.files.values()
+    with work.turn("Counting"):
+        asked = work._newest
+        chrome.ask(ANSWER % ('"favorable"', '"0"'))
+        while work._newest == asked:
+            time.sleep(0.05)
+        asked = work._newest
+        chrome.ask("document.querySelector('#doing button').click()")
+        while work._newest == asked:
+            time.sleep(0.05)
+    chrome.until("document.querySelector('#answer').innerText.startsWith('Stopped')")
+    assert not chrome.ask("Boolean(document.querySelector('#tests, #explore, #take'))")
+
+
 def test_reading_is_stopped_by_cancel(chrome, link, desk, tmp_path):
     """The button that a person presses while a file is taken in and read."""
     path = tmp_path / "large.csv"

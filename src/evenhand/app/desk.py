@@ -182,9 +182,7 @@ class Work:
 
         Older work is stopped, or with `stop` false waited for.
         """
-        if stop:
-            self.stop()
-        mine = self._newest
+        mine = self.stop() if stop else self._newest
         with self._turn:
             with self._change:
                 self._present, self.doing, self.share = mine, doing, None
@@ -208,11 +206,14 @@ class Work:
                 with self._change:
                     self.doing = ""
 
-    def stop(self) -> None:
+    def stop(self) -> int:
         """Stop what is being done; between two queries the engine has nothing to stop."""
-        self._newest += 1
+        with self._change:
+            self._newest += 1
+            mine = self._newest
         while self._interrupted():
             time.sleep(BETWEEN_STOPS)
+        return mine
 
     def _interrupted(self) -> bool:
         with self._change:

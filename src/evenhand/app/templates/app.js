@@ -30,7 +30,15 @@
   const cancel = () => {
     const address = here.startsWith("/files/") ? here : "";
     fetch(`${address}/cancel`, { method: "POST" });
-    asking?.abort();
+    if (asking instanceof XMLHttpRequest) asking.abort();
+  };
+
+  // What was shown is of other answers than those that stand above it now.
+  const outdated = () => {
+    const told = document.createElement("p");
+    told.className = "caution";
+    told.textContent = "Stopped. “Show the audit” asks again.";
+    one("#answer")?.replaceChildren(told);
   };
 
   const send = (address, file) => new Promise((done, failed) => {
@@ -132,6 +140,7 @@
     const answer = one("#answer");
     answer?.setAttribute("aria-busy", "true");
     const quiet = watch(here);
+    let placed = false;
     try {
       const got = await fetch(address, { signal: mine.signal });
       if (got.status === 409) return;
@@ -140,12 +149,17 @@
       if (!one("main", page)) return say("The program behind this page has ended.");
       history.replaceState(null, "", address);
       place(page);
+      placed = true;
       await test(mine);
     } catch (failure) {
       if (failure.name !== "AbortError") say("The program behind this page has ended.");
     } finally {
       quiet();
-      if (mine === asking) { asking = null; one("#answer")?.removeAttribute("aria-busy"); }
+      if (mine === asking) {
+        asking = null;
+        one("#answer")?.removeAttribute("aria-busy");
+        if (!placed) outdated();
+      }
     }
   };
 
