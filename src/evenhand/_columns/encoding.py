@@ -259,7 +259,7 @@ def check_order(**columns: Any) -> None:
                 raise InputError(
                     f"{first[0]} and {name} have the same index in another order, and rows are "
                     f"read by their place. Put them in one order, such as {name}.reindex("
-                    f"{first[0]}.index); or pass {name}.to_numpy() if the rows do go together as "
+                    f"{first[0]}.index); or pass {name}.to_numpy() if the rows already match as "
                     "they stand."
                 )
 

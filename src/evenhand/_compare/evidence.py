@@ -435,7 +435,7 @@ def _repeated(inside: NDArray[np.bool_], times: NDArray[np.int64]) -> NDArray[np
     kept = np.flatnonzero(inside)
     if times[kept].sum() > MOST_REPEATED:
         raise InputError(
-            "Models that predict numbers, and rows that go together, are compared row by row; "
+            "Models that predict numbers, and rows in clusters, are compared row by row; "
             f"{times.sum():,} rows are more "
             f"than the {MOST_REPEATED:,} that lines can be repeated to."
         )

@@ -202,7 +202,7 @@ def count(
     check_lengths(**coded, **named, sample_weight=weight)
     if survey is not None and survey.scale and cluster is not None:
         raise InputError(
-            "Replicate weights already say which rows go together: leave out cluster=."
+            "Replicate weights already say which rows belong together: leave out cluster=."
         )
     axes = tuple(
         Axis(name, tuple(edges[name]), "edges")

@@ -338,7 +338,9 @@ def power(
     if effective is None:
         design = in_clusters(design, groups, cluster, correlation)
     elif cluster is not None or correlation is not None:
-        raise InputError("The tally says which rows go together; leave out cluster=, correlation=.")
+        raise InputError(
+            "The tally says which rows belong together; leave out cluster=, correlation=."
+        )
     else:
         design = as_counted(design, sizes, groups, effective)
     given = rates is not None or means is not None

@@ -289,7 +289,7 @@ def _counted(
     more = [chosen.get("rows"), chosen.get("rate"), chosen.get("cluster")]
     if chosen.get("rows") and chosen.get("cluster"):
         raise click.UsageError(
-            "Lines of counts do not say which rows go together: leave out --cluster."
+            "Lines of counts do not say which rows belong together: leave out --cluster."
         )
     wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
     database = connect()

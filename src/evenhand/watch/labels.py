@@ -95,8 +95,8 @@ def widened(counts: Tally, kept: Sequence[Label], favorable: Label) -> Tally:
     new = [label for label in own if label not in kept]
     if kept and new:
         raise InputError(
-            f"The class {new[0]!r} is new; so far there were {_some(kept)}. Rows that go together "
-            "are counted by rates of classes that are there from the first part on: begin a new "
+            f"The class {new[0]!r} is new; so far there were {_some(kept)}. Rows in clusters "
+            "are counted by rates of classes that the first part had: begin a new "
             "watch, with a first part or a baseline that has all of them."
         )
     if not kept:

@@ -66,7 +66,7 @@ def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
         check_size([prod(axes.get(name, 1) for name in AXES[needs])])
     if len(counts.clusters) > 1:
         raise InputError(
-            "Rows that go together in several ways cannot be watched: count them with one column "
+            "Rows that are related in several ways cannot be watched: count them with one column "
             "as cluster=, the one whose values are independent of each other."
         )
     if "weight" in counts.sums:
