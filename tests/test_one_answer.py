@@ -584,7 +584,8 @@ def by_one_measure(rows, criterion, measures, favorable, tally, known):
             if find_spec("torch") and favorable is not None:
                 found["torch"] = by_penalty(rows, criterion, measure, favorable)
             if known in FRONTIERS:
-                asked = {"criterion": criterion, "measure": measure, "values": 2, **FITTED_ONCE}
+                asked = {"criterion": criterion, "measure": measure, "values": 2, "score_of": 1}
+                asked |= FITTED_ONCE
                 curve = eh.frontier(rows.y, rows.s, y_pred=rows.p, **columns, **asked)
                 found["frontier"] = curve.model.value
         for name, value in found.items():
@@ -598,14 +599,14 @@ OF_LABELS = (*FRONTIERS, "predictive_equality", "predictive_parity", "accuracy_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("favorable", [None, 1])
+@pytest.mark.parametrize("favorable", [None, 0, 1])
 @pytest.mark.parametrize("criterion", OF_LABELS)
 def test_a_criterion_has_one_value_everywhere(criterion, favorable):
     check_one_value(selective(), criterion, ("mpd", "gini", "pq"), favorable)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("favorable", [None, 1])
+@pytest.mark.parametrize("favorable", [None, 0, 2])
 @pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds", "equal_opportunity"])
 def test_a_criterion_of_three_classes_has_one_value_everywhere(criterion, favorable):
     check_one_value(selective(classes=3), criterion, ("mpd", "gini", "pq"), favorable)
@@ -633,4 +634,86 @@ def check_one_value(rows, criterion, measures, favorable):
         for measure in measures
     ]
     found = every_value(rows, criterion, measures, favorable)
+    if "mpd" in measures:
+        columns = {"sensitive_features": rows.g, "favorable": favorable}
+        pairs = eh.contrasts(criterion, rows.y, rows.p, **columns)
+        widest = max(abs(pair.value) for pair in pairs if not np.isnan(pair.value))
+        assert widest == pytest.approx(expected[measures.index("mpd")], abs=1e-12)
     assert found == {name: pytest.approx(expected, abs=1e-12) for name in found}
+
+
+def doors(rows):
+    """Every entry point that takes a question, asked with a criterion, a measure and a label."""
+    columns = {"sensitive_features": rows.g}
+    given = (rows.y, rows.p)
+    tally = eh.tally(*given, **columns)
+
+    def watch(criterion, measure, favorable):
+        one = eh.Watch(criterion, measures=[measure], favorable=favorable)
+        one.update(tally)
+        return one.status()
+
+    def scorer(criterion, measure, favorable):
+        asked = {"measure": measure, "favorable": favorable, "sensitive_features": "g"}
+        return eh.make_scorer(criterion, **asked)(Stored(rows), rows, rows.y)
+
+    def audited(door):
+        return lambda criterion, measure, favorable: door(
+            *given, **columns, criteria=[criterion], measures=[measure], favorable=favorable
+        )
+
+    def alone(door, *columns_of, **more):
+        return lambda criterion, measure, favorable: door(
+            criterion, *columns_of, measure=measure, favorable=favorable, **more
+        )
+
+    return {
+        "evaluate": alone(eh.evaluate, *given, **columns),
+        "evaluate a tally": alone(eh.evaluate, tally),
+        "interval": alone(eh.interval, *given, **columns),
+        "audit": audited(eh.audit),
+        "compare": lambda criterion, measure, favorable: eh.compare(
+            rows.y,
+            {"m": rows.p},
+            **columns,
+            criteria=[criterion],
+            measures=[measure],
+            favorable=favorable,
+        ),
+        "frontier": lambda criterion, measure, favorable: eh.frontier(
+            rows.y, rows.s, **columns, criterion=criterion, measure=measure, favorable=favorable
+        ),
+        "assert_even": lambda criterion, measure, favorable: eh.assert_even(
+            *given, **columns, fail_if=f"{criterion}.{measure} > 0.9", favorable=favorable
+        ),
+        "contrasts": lambda criterion, measure, favorable: eh.contrasts(
+            criterion, *given, **columns, favorable=favorable
+        ),
+        "Watch": watch,
+        "make_scorer": scorer,
+    }
+
+
+QUESTIONS = {
+    "a criterion": (("equal_odds", "mpd", 1), "There is no criterion 'equal_odds'. Did you mean"),
+    "a measure": (("statistical_parity", "ginni", 1), "There is no measure 'ginni'; there are"),
+    "a label": (("statistical_parity", "mpd", "maybe"), "label 'maybe' is not among the labels"),
+    "one label": (("statistical_parity", "mpd", [1]), "favorable must be one label, not [1]."),
+}
+ASKS_NO_MEASURE, KNOWS_LABELS_LATER = "contrasts", "Watch"
+
+
+@pytest.mark.parametrize(("question", "words"), QUESTIONS.values(), ids=QUESTIONS)
+def test_what_cannot_be_asked_is_refused_alike_everywhere(question, words):
+    entries = doors(selective())
+    if "ginni" in question:
+        del entries[ASKS_NO_MEASURE]
+    if "maybe" in question:
+        del entries[KNOWS_LABELS_LATER]
+    said = set()
+    for name, ask in entries.items():
+        with pytest.raises((eh.InputError, eh.InputTypeError)) as refusal:
+            ask(*question)
+        assert words in str(refusal.value), name
+        said.add(str(refusal.value))
+    assert len(said) == 1
