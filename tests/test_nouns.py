@@ -21,6 +21,7 @@ FORMS = {
     for name, thing in vars(statistics).items()
     if isinstance(thing, type) and issubclass(thing, Statistic) and thing is not Statistic
 }
+OURS = "evenhand."
 ASKS = ("isinstance", "issubclass", "type")
 
 
@@ -115,6 +116,76 @@ def test_no_private_name_crosses_from_one_package_to_another():
             if package and package != [own] and private:
                 crossed += [f"{path.relative_to(ROOT)}: {name}" for name in private]
     assert crossed == []
+
+
+# Modules of packages that others may import; all else is had from the package itself.
+FACES = {
+    "_audit": "api examination explore finding gate questions",
+    "_columns": "bins codes encoding",
+    "_compare": "compare",
+    "_data": (
+        "amounts counting counts data dataframes distributions doors evidence group_by "
+        "groups models probable rankings roles rows sql summaries surveys tallies tasks"
+    ),
+    "_files": "files passes text_files",
+    "_frontier": "amounts standing",
+    "_uncertainty": (
+        "chance clusters crowds curves differences errors estimates geometry homogeneity "
+        "influence interval needed paired pooling rates reference replicates"
+    ),
+    "_unknown": "answers bounds",
+    "app": "desk server",
+    "benchmark": "boards.splits figures figures.theme scoring.floors sections tables",
+    "criteria": "catalogue criterion evaluation questions terms",
+    "datasets": "catalogue draws fetch loader task",
+    "measures": "aggregates",
+    "mitigation": (
+        "_fields _lots amount_rule base_models crossfit.advice crossfit.calibration "
+        "crossfit.objective crossfit.rows crossfit.tracing deploy deploy.description "
+        "estimators methods optimal transport.outcomes transport.parity transport.plan "
+        "transport.wasserstein"
+    ),
+    "report": "audit formats groups markdown rendering watch",
+    "standards": "document sample tables",
+    "statistics": "arithmetic catalogue sums",
+    "torch": "constraint penalty shared training",
+    "watch": "document storage",
+}
+
+
+def imports_of_rooms():
+    """Each import of a room of another package: the file, the package and the room."""
+    for path in sorted(ROOT.rglob("*.py")):
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for node in ast.walk(tree_of(path)):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(OURS):
+                continue
+            package, *inner = node.module.removeprefix(OURS).split(".")
+            if package == own or own == "__init__":  # the face of them all
+                continue
+            names = [] if inner else [each.name for each in node.names]
+            rooms = [name for name in names if is_room(package, name)] or [".".join(inner)]
+            yield from ((path.relative_to(ROOT), package, room) for room in rooms if room)
+
+
+def is_room(package, name):
+    """Whether a name that is imported from a package is a module of it, and no thing of its own."""
+    if not (ROOT / package / f"{name}.py").exists():
+        return False
+    imports = (
+        node
+        for node in ast.walk(tree_of(ROOT / package / "__init__.py"))
+        if isinstance(node, ast.ImportFrom) and node.module != f"{OURS}{package}"
+    )
+    return all(alias.name != name for node in imports for alias in node.names)
+
+
+def test_packages_import_each_other_by_their_faces_alone():
+    found = {(package, room) for _, package, room in imports_of_rooms()}
+    known = {(package, room) for package, rooms in FACES.items() for room in rooms.split()}
+    further = [one for one in imports_of_rooms() if one[1:] not in known]
+    assert further == [], "import these from the package, or make the room one of its faces"
+    assert known - found == set(), "nobody imports these from outside any more"
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
+from evenhand._uncertainty import ConfidenceInterval
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.homogeneity import Conclusion, verdict
-from evenhand._uncertainty.interval import ConfidenceInterval
 from evenhand._uncertainty.needed import Needed, needed
 from evenhand._uncertainty.pooling import levels_of, pooled
 from evenhand._words import (

@@ -10,7 +10,7 @@ from typing import Any
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import Metric, metrics_of
 from evenhand._words import listing, plural, rounded
-from evenhand.criteria.criterion import Criterion
+from evenhand.criteria import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
 from evenhand.report.formats import apart, within, words

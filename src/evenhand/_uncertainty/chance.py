@@ -37,8 +37,7 @@ from evenhand._uncertainty.models import (
     hits_of,
     means_of,
 )
-from evenhand.criteria import Criterion, Reading
-from evenhand.criteria.criterion import Settings
+from evenhand.criteria import Criterion, Reading, Settings
 from evenhand.criteria.evaluation import asked_of, named
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table

@@ -43,8 +43,7 @@ from evenhand._uncertainty.geometry import (
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.reference import How, interval_beside
 from evenhand._words import did_you_mean, extent, number
-from evenhand.criteria import Criterion, Reading
-from evenhand.criteria.criterion import Settings
+from evenhand.criteria import Criterion, Reading, Settings
 from evenhand.criteria.evaluation import asked_of
 from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.arithmetic import ratio

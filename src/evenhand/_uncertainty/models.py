@@ -15,8 +15,7 @@ from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.areas import fair_errors
-from evenhand.criteria import Criterion
-from evenhand.criteria.criterion import Settings
+from evenhand.criteria import Criterion, Settings
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
 from evenhand.statistics.sums import SIGNED

@@ -38,8 +38,7 @@ from evenhand._uncertainty.interval import (
     interval_of,
 )
 from evenhand._uncertainty.paths import Path, path_of
-from evenhand.criteria import Reading
-from evenhand.criteria.criterion import Settings
+from evenhand.criteria import Reading, Settings
 from evenhand.measures import Measure
 from evenhand.statistics.arithmetic import ratio
 

@@ -15,7 +15,7 @@ from evenhand.app.desk import Work
 from evenhand.app.questions import Interview
 from evenhand.report import report_of
 from evenhand.report.rendering import data, environment, filled
-from evenhand.standards.profiles import STANDARDS
+from evenhand.standards import STANDARDS
 
 STATIC = {"app.css": "text/css", "app.js": "text/javascript", "page.js": "text/javascript"}
 STATIC |= {"explore.js": "text/javascript"}

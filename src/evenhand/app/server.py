@@ -25,7 +25,7 @@ from evenhand.app.desk import Desk, StoppedError, Work
 from evenhand.app.guard import Guard
 from evenhand.app.questions import Interview, query_of
 from evenhand.app.tables import READABLE
-from evenhand.standards.profiles import STANDARDS
+from evenhand.standards import STANDARDS
 
 MOST_BYTES = 8 * 2**30  # of a file that is dropped on the page
 SPARE_BYTES = 2**30  # which stay free on the disk

@@ -28,7 +28,7 @@ from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.criteria.questions import questions_of
 from evenhand.measures import resolve
-from evenhand.standards.profiles import STANDARDS, Standard
+from evenhand.standards import STANDARDS, Standard
 
 READING = ("threshold", "favorable", "score_of", "task", "missing", "min_count", "top_k")
 AUDITING = ("depth", "confidence", "margin", "control")

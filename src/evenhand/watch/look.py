@@ -19,7 +19,7 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
-from evenhand._uncertainty.interval import ConfidenceInterval
+from evenhand._uncertainty import ConfidenceInterval
 from evenhand._words import gap_points, number, plural
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve as resolve_measure

@@ -16,7 +16,7 @@ from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
 from evenhand._result import Columns, Result
-from evenhand._uncertainty.interval import ConfidenceInterval
+from evenhand._uncertainty import ConfidenceInterval
 from evenhand._words import did_you_mean, extent, number, p_value
 from evenhand.report.watch import lede
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from evenhand._errors import InputError
 from evenhand.benchmark.design.importing import imported, is_import_path
-from evenhand.criteria import CRITERIA, Criterion
-from evenhand.criteria.criterion import Settings
+from evenhand.criteria import CRITERIA, Criterion, Settings
 from evenhand.criteria.evaluation import named
 from evenhand.datasets.task import Kind
 from evenhand.measures import MeasureLike, resolve
