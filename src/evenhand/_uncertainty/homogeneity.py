@@ -296,7 +296,8 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
         return 1.0
     # No name changes what is drawn, and no sum in another order what ties.
-    order = np.lexsort(np.round([cloud.at(-1.0), cloud.values] / np.ptp(cloud.values), TIED))
+    near = np.array([cloud.at(-1.0), cloud.values]) / np.ptp(cloud.values)
+    order = np.lexsort(np.round(near, TIED))
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
     far, slope = cloud.located(np.full(groups, cloud.pooled))
