@@ -227,6 +227,7 @@ def test_a_file_that_is_no_table_is_refused_in_words_and_too_many_groups_are_tol
     chrome.until("document.querySelector('#failure')")
     many = f"These columns name {frame.g.nunique():,} groups"
     assert many in chrome.ask("document.querySelector('#failure').innerText")
+    assert chrome.ask("document.querySelector('#asked').open")
     assert not chrome.ask("Boolean(document.querySelector('#take'))")
 
 
