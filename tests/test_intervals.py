@@ -246,7 +246,7 @@ def test_an_undefined_value_has_no_interval():
     [
         ({"confidence": 95}, "between 0 and 1"),
         ({"method": "guarenteed"}, "Did you mean 'guaranteed'"),
-        ({"method": "guaranteed", "measure": spread}, r"convex set, and of 'spread'"),
+        ({"method": "guaranteed", "measure": spread}, r"convex set, and 'spread'"),
     ],
 )
 def test_what_cannot_be_asked_of_an_interval_is_refused(options, message):

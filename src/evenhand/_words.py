@@ -9,6 +9,7 @@ from math import ceil, floor, isfinite, log10
 from typing import Any
 
 UNDEFINED = "–"
+NAMED = 2  # groups whose changes are named, in either direction
 NOTHING = 1e-9  # rounding, not inequality
 COLONS = re.compile(r"^((?:[^\S\n]|\x1b\[[0-9;]*m)*):(?=:)", re.MULTILINE)
 BRACKET = re.compile(r"(##\w*)\[")
@@ -167,6 +168,28 @@ def points_up(high: float) -> str:
     tenths = ceil(1000 * high - 1e-9)
     unit = "percentage point" if tenths == 10 else "percentage points"
     return f"{tenths / 10:.{0 if tenths % 10 == 0 else 1}f} {unit}"
+
+
+def people_changed(names: Sequence[Any], change: Sequence[float]) -> str:
+    """Who is selected more often and who less, in people; the largest changes are named.
+
+    >>> people_changed(["F", "M"], [311.6, -40.2])
+    ': 312 more selected in F; 40 fewer in M'
+    """
+    order = sorted(range(len(change)), key=change.__getitem__)
+    more = [(round(float(change[i])), names[i]) for i in order[::-1] if change[i] >= 0.5]
+    fewer = [(round(-float(change[i])), names[i]) for i in order if change[i] <= -0.5]
+    sides, verb = [], " selected"
+    for many, word in ((more, "more"), (fewer, "fewer")):
+        changes = [*many[:NAMED]]
+        if rest := sum(count for count, _ in many[NAMED:]):
+            changes.append((rest, "other groups"))
+        said = []
+        for count, name in changes:
+            said.append(f"{count:,} {word}{verb} in {name}")
+            verb = ""  # said once
+        sides += [", ".join(said)] if said else []
+    return ": " + "; ".join(sides) if sides else ""
 
 
 def percent(share: float | None) -> str:

@@ -79,7 +79,7 @@ def test_what_is_no_network_or_number_is_refused(people):
     X, y = people
     with pytest.raises(eh.InputError, match=r"it is a torch\.nn\.Module"):
         PenalizedClassifier("logistic", group="sex", sees_group=False, **CHEAP).fit(X, y)
-    with pytest.raises(eh.InputTypeError, match="in a Pipeline"):
+    with pytest.raises(eh.InputError, match="write 'sex', 'city' in numbers"):
         PenalizedClassifier(group="sex", **CHEAP).fit(X.assign(city="x"), y)
     with pytest.raises(eh.InputError, match="cannot meet the criterion"):
         PenalizedClassifier(group="sex", criterion="weak_parity", **CHEAP).fit(X, y)

@@ -17,7 +17,16 @@ from evenhand._audit.summary import first_told, names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
-from evenhand._words import listing, name, number, percent, percents, plural, points_up
+from evenhand._words import (
+    listing,
+    name,
+    number,
+    people_changed,
+    percent,
+    percents,
+    plural,
+    points_up,
+)
 from evenhand.measures import resolve
 from evenhand.statistics.arithmetic import ratio
 
@@ -316,9 +325,8 @@ def _counted(summary: Summary, metric: str) -> Floats | None:
 
 def _changes(summary: Summary, change: Floats) -> str:
     """Who is selected more often and who less, in people."""
-    from evenhand._frontier.standing import people_changed  # slow to import
-
-    return people_changed([group["label"] for group in summary["table"]["groups"]], change)
+    names = [group["label"] for group in summary["table"]["groups"]]
+    return people_changed(names, change.tolist())
 
 
 def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:

@@ -10,13 +10,13 @@ import numpy as np
 from evenhand._frontier.amounts import Amounts
 from evenhand._frontier.regression import regression_frontier
 from evenhand._frontier.wording import Place, sentences, without_small
+from evenhand._words import people_changed
 from evenhand.mitigation.crossfit.objective import Objective, convex
 from evenhand.mitigation.crossfit.rows import Codes, Floats
 from evenhand.mitigation.crossfit.tracing import Tracer
 from evenhand.mitigation.optimal import Curves
 
 POINTS = 13
-NAMED = 2  # groups whose changes are named, in either direction
 HELD = ", with the same number selected,"
 WRONG = "Share of wrong decisions"
 MOVED = "How far predictions move (root mean square)"
@@ -102,7 +102,7 @@ def standing(
 
     def people_at(bound: float) -> str:
         rates = next(iter(tracer.along([bound]))).rates[-1]  # capacity is the last requirement
-        return people_changed(names, np.nan_to_num(rates) * sizes - own)
+        return people_changed(names, (np.nan_to_num(rates) * sizes - own).tolist())
 
     told = sentences(criterion, measure, "accuracy", model, least, tracer.cost_at, HELD, people_at)
     return Standing(
@@ -118,28 +118,6 @@ def standing(
         tuple(told),
         people_at(0.0).removeprefix(": "),
     )
-
-
-def people_changed(names: Sequence[str], change: Floats) -> str:
-    """Who is selected more often and who less, in people; the largest changes are named.
-
-    >>> people_changed(["F", "M"], np.array([311.6, -40.2]))
-    ': 312 more selected in F; 40 fewer in M'
-    """
-    order = np.argsort(change)
-    more = [(round(float(change[i])), names[i]) for i in order[::-1] if change[i] >= 0.5]
-    fewer = [(round(-float(change[i])), names[i]) for i in order if change[i] <= -0.5]
-    sides, verb = [], " selected"
-    for many, word in ((more, "more"), (fewer, "fewer")):
-        changes = [*many[:NAMED]]
-        if rest := sum(count for count, _ in many[NAMED:]):
-            changes.append((rest, "other groups"))
-        said = []
-        for count, name in changes:
-            said.append(f"{count:,} {word}{verb} in {name}")
-            verb = ""  # said once
-        sides += [", ".join(said)] if said else []
-    return ": " + "; ".join(sides) if sides else ""
 
 
 def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Standing:

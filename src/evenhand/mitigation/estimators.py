@@ -319,7 +319,8 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         except (ValueError, TypeError) as failure:
             refusal = failure.__cause__ or failure
             shown = self.sensitive_.text(X, self.sees_group)
-            if not shown or not ABOUT_TEXT.search(str(refusal)):
+            is_about = isinstance(refusal, ValueError) and ABOUT_TEXT.search(str(refusal))
+            if not shown or not is_about:
                 raise
             ways = [self._way_to_encode(", ".join(map(repr, shown)))]
             if any(name in self.sensitive_.columns for name in shown):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.figures.drawing import Drawing, caption
 from evenhand.benchmark.figures.theme import INK, SOFT, STYLES, Style, Theme, theme_of
 from evenhand.benchmark.ranking.tracks import REGRESSION
@@ -100,7 +101,7 @@ def _draw_intervals(
     """A row for each method, the best on top."""
     for row, (one, value) in enumerate(zip(ranking.entrants, values, strict=True)):
         style = styles[one.method]
-        if not isnan(value.low):
+        if one.method != BASE and not isnan(value.low):  # the yardstick has no interval
             ends: dict[str, Any] = {
                 "color": style.ink,
                 "linewidth": 1.4,
