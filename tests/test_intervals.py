@@ -324,3 +324,13 @@ def test_a_ratio_of_errors_that_weights_let_grow_without_end_has_an_interval(mea
         favorable=1,
     )
     assert found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("criterion", ["weak_parity", "performance_parity(mse)"])
+def test_groups_of_single_rows_do_not_say_that_they_differ(criterion):
+    rng = np.random.default_rng(4)
+    y, predicted = rng.normal(size=(2, 20))
+    for groups in (20, 18):
+        given = {"sensitive_features": np.arange(20) % groups, "task": "regression"}
+        found = eh.interval(criterion, y, predicted, measure="mpd", **given)
+        assert found.low == 0 < found.value < found.high

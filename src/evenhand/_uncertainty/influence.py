@@ -117,11 +117,14 @@ def steadied(moments: RowMoments) -> Known:
     # Rows that weigh alike may be those of a group that has not seen any of the heavy ones.
     heavier = np.fmax(ratio(_common(moments.effect, rows), moments.effect), 1.0)
     lent = LENT_ROWS + LENT_BY_TAILS * (kurtosis - 3) + WEIGHED_ROWS * (1 - 1 / heavier)
+    every = left.sum(axis=-1, keepdims=True)
+    whole = rows.sum(axis=-1, keepdims=True)
     common = heavier * np.nan_to_num(_common(np.where(rows > 0, own, np.nan), rows))
+    common = common * whole / np.maximum(every, 1.0)  # a mean is fitted to each group
     mixed = ratio(own * rows + lent * common, left + lent)
     variance = np.fmax(mixed, own * rows / np.maximum(left, 1.0))
     # A long tail makes a variance uncertain; where it lies to one side, the bend allows for that.
-    others = np.maximum(rows.sum(axis=-1, keepdims=True) - rows, 1.0)
+    others = np.maximum(every - left, 1.0)
     unknown = np.maximum(left + lent**2 / others, 1e-9) / (left + lent) ** 2
     most = np.minimum(left + lent, 1 / unknown)  # rows lent by few others are few themselves
     skewness = moments.skewness

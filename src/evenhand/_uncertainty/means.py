@@ -82,7 +82,7 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     if second is None:  # the weights are taken not to go with the value
         square = ratio(source.table("group", of=f"{of}²"), weight)
         second = np.maximum(np.nan_to_num(square - center**2), 0.0) * squares
-    second = np.nan_to_num(ratio(second, weight**2))
+    second = _of_single_rows(np.nan_to_num(ratio(second, weight**2)), mean, rows)
     if third is not None and fourth is not None:
         third, fourth = ratio(third, weight**3), ratio(fourth, weight**4)
         moments = RowMoments.of(second, third, fourth, rows, effect)
@@ -94,6 +94,16 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
         unknown = np.full(second.shape, np.nan)
         moments = RowMoments(second, unknown, unknown, rows, effect)
     return RowMoments(*(part[None] for part in moments))
+
+
+def _of_single_rows(variance: Floats, mean: Floats, rows: Floats) -> Floats:
+    """Variances; where most groups are single rows, at least what their means differ by."""
+    seen = rows > 0
+    groups = np.count_nonzero(seen)
+    if groups < 2 or rows[seen].sum() >= 2 * groups:
+        return variance
+    each = np.var(mean[seen], ddof=1) / np.mean(1 / rows[seen])
+    return np.where(seen, np.maximum(variance, ratio(np.full(rows.shape, each), rows)), variance)
 
 
 def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
@@ -111,8 +121,8 @@ def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
         )
     ]
     second = np.maximum(parts[0] - 2 * value * parts[1] + value**2 * parts[2], 0.0)
-    second = np.nan_to_num(ratio(second, below**2))
     rows = np.nan_to_num(ratio(below**2, squares_of(source, per)))
+    second = _of_single_rows(np.nan_to_num(ratio(second, below**2)), value, rows)
     unknown = np.full(second.shape, np.nan)
     effect = ratio(source.table("group", of="rows"), rows)
     return RowMoments(*(part[None] for part in (second, unknown, unknown, rows, effect)))
