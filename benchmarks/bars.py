@@ -229,6 +229,8 @@ def more_designs() -> Iterator[tuple[str, Design]]:
         ("t of 4, ten of 150", regression((150,) * 10, 4.0)),
         ("t of 3, 2000, 60", regression((2000, 60), 3.0)),
         ("noise of t of 4, 400, 100", tailed_noise((400, 100))),
+        ("t of 3, thirty of 3", regression((3,) * 30, 3.0)),
+        ("t of 3, thirty of 8", regression((8,) * 30, 3.0)),
     ):
         yield "R²", Design(f"r2, {name}", areas, draw, g="r2")
     for name, draw in (

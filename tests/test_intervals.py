@@ -334,3 +334,17 @@ def test_groups_of_single_rows_do_not_say_that_they_differ(criterion):
         given = {"sensitive_features": np.arange(20) % groups, "task": "regression"}
         found = eh.interval(criterion, y, predicted, measure="mpd", **given)
         assert found.low == 0 < found.value < found.high
+
+
+@pytest.mark.parametrize(("groups", "rows", "draw"), [(30, 3, "normal"), (30, 8, "lognormal")])
+def test_the_explained_variance_of_few_rows_does_not_say_that_groups_differ(groups, rows, draw):
+    rng, found = np.random.default_rng(8), []
+    for _ in range(20):
+        predicted, noise = getattr(rng, draw)(size=(2, groups * rows))
+        given = {"sensitive_features": np.arange(groups * rows) % groups}
+        found.append(eh.interval("performance_parity(r2)", predicted + noise, predicted, **given))
+    assert sum(one.low > 0 for one in found) <= 2
+    predicted, group = rng.normal(size=400), np.arange(400) % 2
+    noisy = predicted + np.where(group == 1, 3.0, 0.3) * rng.normal(size=400)
+    told = eh.interval("performance_parity(r2)", noisy, predicted, sensitive_features=group)
+    assert told.low > 0.5

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._data.tallies import POWERS, Tally
 from evenhand._uncertainty.clusters import Amount
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
-from evenhand._uncertainty.influence import Known, RowMoments, steadied
+from evenhand._uncertainty.influence import LENT_ROWS, Known, RowMoments, steadied
 from evenhand._uncertainty.replicates import influence_amount, squares_of
 from evenhand.statistics import E, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
@@ -159,19 +159,44 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     slopes = scale.gradient(*center)
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
-    second = _second(source, statistic, center, slopes)
+    second = _with_unseen_tails(_second(source, statistic, center, slopes), rows, slopes[-1])
     unknown = np.full(second.shape, np.nan)
     heavy = 3 + UNEXPLAINED * second * rows
     effect = ratio(source.table("group", of="rows"), rows)
     moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows, effect)))
     influence = partial(moved_by_means, statistic.means, scale.gradient)
     amount = influence_amount(source, influence, (second * rows)[None])
-    known, alone = _dependent(source, moments, amount)
+    known, alone = (_of_a_spread(of, rows) for of in _dependent(source, moments, amount))
     place = np.where(np.isnan(table.values), np.nan, scale.at(*center))
     plain = Table(place, ("all",), table.groups)
     ends = (student_limits(plain, place, each, (-np.inf, np.inf)) for each in (known, alone))
     student, single = ends
     return _moved_along(table, student.with_alone(single), scale.value)
+
+
+def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
+    """Σ ψ² of each group, where two rows more vary like the rows of all groups.
+
+    Next to a spread that was taken from the same few rows nothing is ever far: n of them have no
+    kurtosis above n. Next to the spread of all rows, tails show (Bonett 2006, Computational
+    Statistics & Data Analysis 50, 775–782). The last mean is the one that gives the spread.
+    """
+    spread = np.nan_to_num(ratio(rows, np.abs(slope)))
+    common = (second * spread**2).sum() * rows.sum() / max(spread.sum() ** 2, 1e-300)
+    more = ratio(second * rows + LENT_ROWS * common / np.maximum(rows, 1.0), rows + LENT_ROWS)
+    return np.where(rows > 0, np.fmax(second, more), second)
+
+
+def _of_a_spread(known: Known, rows: Floats) -> Known:
+    """The same of the logarithm of a spread, which varies more the fewer rows it is taken from.
+
+    That of n normal rows has trigamma((n − 1) / 2) for a variance, where 2 / (n − 1) is told here.
+    """
+    from scipy.special import polygamma
+
+    half = np.maximum(rows - 1, 1.0) / 2
+    error = known.error * np.sqrt(half * polygamma(1, half))
+    return known._replace(error=error, free=np.minimum(known.free, 2 * half))
 
 
 def _second(
