@@ -155,6 +155,36 @@ if find_spec("torch"):
     asked_of = Penalty("statistical_parity", "deviation", groups=3, favorable=1, noise=None)
     labels, groups = torch.tensor(truth), torch.tensor(pd.factorize(np.array(sex))[0])
     penalty = float(asked_of(torch.tensor(uneven, dtype=torch.float64), labels, group=groups))
+logged = None
+if find_spec("mlflow"):
+    from evenhand.compat.mlflow import metrics_of
+
+    logged = metrics_of(report)["evenhand/f1_parity.deviation"]
+
+
+class Stored:
+    classes_ = np.array([0, 1])
+
+    def predict(self, X):
+        return X["predicted"].to_numpy()
+
+
+def elsewhere(criterion, measure, favorable=1):
+    # by a comparison of models, by a scorer and by a penalty
+    asked = {"measure": measure, "favorable": favorable}
+    scorer = eh.make_scorer(criterion, sensitive_features="sex", **asked)
+    compared = eh.compare(
+        truth, {"m": predicted}, sensitive_features=sex, criteria=[criterion],
+        measures=[measure], favorable=favorable, replicates=20,
+    )
+    values = [float(compared.values["value"].iloc[0]), -scorer(Stored(), people, truth)]
+    if find_spec("torch"):
+        trained = Penalty(criterion, measure, groups=3, favorable=favorable, noise=None)
+        chances = torch.tensor(predicted, dtype=torch.float64)
+        values.append(float(trained(chances, labels, group=groups)))
+    return values
+
+
 frontier = eh.frontier(truth, score, y_pred=uneven, values=2, **FITTED_ONCE, **by_deviation)
 lottery = METHODS["Lottery"](group="sex", random_state=0)
 curve = tradeoff(lottery, people[["sex"]], truth, criteria=["f1_parity"], measures=["deviation"])
@@ -188,6 +218,8 @@ print(json.dumps({
     "uneven": float(pd.Series(uneven).groupby(sex).mean().std(ddof=0)),
     "bands": {name: [band.low, band.value, band.high] for name, band in bands.items()},
     "penalty": penalty,
+    "logged": logged,
+    "elsewhere": [elsewhere("f1_parity", "deviation"), elsewhere("alarm_parity", "mpd")],
     "frontier": [frontier.model.value, min(point.value for point in frontier.points)],
     "page": "deviation" in report.to_html() and "f1 parity" in report.to_html().lower(),
     "parity": eh.evaluate(
@@ -296,6 +328,8 @@ def test_a_measure_with_a_gradient_is_known_wherever_measures_are(used):
         assert least <= low
         assert high <= most
     assert used["penalty"] in (None, value)
+    assert used["logged"] in (None, pytest.approx(used["by_hand"]))
+    assert used["elsewhere"][0] == pytest.approx([used["by_hand"]] * len(used["elsewhere"][0]))
     assert used["frontier"] == [value, pytest.approx(0, abs=1e-9)]
 
 
@@ -309,6 +343,7 @@ def test_a_statistic_of_hits_and_misses_is_tested_planned_for_and_watched_as_any
     low, value, high = used["alarms"]["alarm_parity"]["interval"]
     assert 0 < low < value == 0.5 < high < 1
     assert used["alarms"]["alarm_parity"]["test"] < 1e-6
+    assert used["elsewhere"][1] == pytest.approx([value] * len(used["elsewhere"][1]))
 
 
 def test_it_is_among_the_rates_by_which_subgroups_are_scanned(used):

@@ -10,8 +10,7 @@ import numpy as np
 
 import torch
 from evenhand._errors import InputError
-from evenhand._words import did_you_mean
-from evenhand.measures import MEASURES, Measure, MeasureLike, measure_named, resolve
+from evenhand.measures import Measure, MeasureLike, resolve
 from torch import Tensor
 
 TensorMeasure = Callable[..., Tensor]
@@ -101,12 +100,6 @@ def measure_of(
     """
     if isinstance(measure, str) and measure in ONLY_HERE:
         return ONLY_HERE[measure], measure, True
-    if isinstance(measure, str) and measure_named(measure) is None:
-        known = [*(name for name, each in MEASURES.items() if not each.falls), *ONLY_HERE]
-        raise InputError(
-            f"There is no measure {measure!r} with gradients; there are {', '.join(known)}."
-            f"{did_you_mean(measure, known)}"
-        )
     given = resolve(measure, p, q)
     if given.falls:
         raise InputError(
