@@ -1,10 +1,12 @@
 """Answers about small designs: laws, and the numbers of the bootstrap and of textbook tests."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import anderson_ksamp, chi2_contingency
 
 import evenhand as eh
+from engines import ENGINES, LOCAL
 from inference.small_designs import ASKED, FEW, labels, numbers, question
 from lanes import one_in
 from later import Later
@@ -80,6 +82,20 @@ def test_neither_the_order_of_rows_nor_the_names_of_groups_matter(name):
         expected = (one.value, one.low, one.high)
         assert (two.value, two.low, two.high) == pytest.approx(expected, rel=1e-3, abs=1e-6)
     assert p_value(name, other) == pytest.approx(p_value(name), rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    one_in(19, [name for name in FEW if "survey" not in name], [each.name for each in LOCAL]),
+)
+def test_no_engine_answers_otherwise(name, engine):
+    asked, columns = question(name)
+    table = {"data": ENGINES[engine](pd.DataFrame(columns)), **{role: role for role in columns}}
+    one, two = (eh.interval(asked, **given) for given in (columns, table))
+    expected = (one.value, one.low, one.high)
+    assert (two.value, two.low, two.high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert p_value(name, table) == pytest.approx(p_value(name), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", each(BY_ROWS))
