@@ -22,7 +22,6 @@ from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._data.tasks import Targets
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import row_influences
-from evenhand._uncertainty.paired import correlated
 from evenhand._uncertainty.rates import places
 from evenhand.criteria import Criterion
 
@@ -31,7 +30,6 @@ Sources = Mapping[str, tuple[Source, ...]]  # for each need, a source for each m
 
 COUNTS_AT_A_TIME = 1 << 22
 MOST_REPEATED = 10_000_000
-MOST_CROSSED = 12  # cells of which each is compared with each
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,62 +60,6 @@ class Labels:
         options["cluster"] = self.clusters or None
         return tally_columns(self.truth, predicted, **options)
 
-    def correlations(
-        self,
-        criterion: Criterion,
-        first: int,
-        second: int,
-        sources: Sequence[Any],
-        favorable: Label,
-    ) -> Floats | None:
-        """Those (cells, cells, groups) of two models' estimates of a criterion's statistic.
-
-        A row moves an estimate by its influence, so a covariance is the sum over all rows of the
-        product of both models' influences, from the joint table of truth and both predictions.
-        """
-        one, two = (_influences(sources[m].whole, criterion, favorable) for m in (first, second))
-        if self.clusters:
-            return self._within_clusters((first, one), (second, two))
-        size, groups = one.shape[1], len(self.groups.labels)
-        code = np.zeros(len(self.groups), np.intp) if self.truth is None else self.truth.codes
-        for codes, factor in (
-            *((self.predicted[m].codes, size) for m in (first, second)),
-            (self.groups.codes, groups),
-        ):
-            code = code.astype(np.intp) * factor + codes
-        square = None if self.weight is None else self.weight**2
-        many = self.times if square is None or self.times is None else square * self.times
-        many = square if many is None else many
-        rows = np.bincount(code, many, minlength=len(one) * size * size * groups)
-        rows = rows.reshape(len(one), size, size, groups).astype(np.float64)
-        variances = [
-            np.einsum("yag,yacg,yacg->cg", rows.sum(axis=1 + other), each, each)
-            for each, other in ((one, 1), (two, 0))
-        ]
-        typical = 1.0 if square is None else np.sqrt(np.average(square, weights=self.times))
-        single = [typical * np.ptp(each, axis=(0, 1)) for each in (one, two)]
-        cells = np.arange(one.shape[2])
-        correlations = np.full((len(cells), len(cells), groups), np.nan)
-        for c in cells if len(cells) <= MOST_CROSSED else ():
-            covariance = np.einsum("yabg,yag,ybdg->dg", rows, one[:, :, c], two, optimize=True)
-            both = variances[0][c], variances[1], single[0][c], single[1]
-            correlations[c] = correlated(covariance, *both)
-        if len(cells) > MOST_CROSSED:
-            covariance = np.einsum("yabg,yacg,ybcg->cg", rows, one, two, optimize=True)
-            correlations[cells, cells] = correlated(covariance, *variances, *single)
-        return correlations
-
-    def _within_clusters(self, *models: tuple[int, Floats]) -> Floats:
-        """Those of estimates whose rows go together: influences are added up by cluster first."""
-        truth = np.zeros(len(self.groups), np.intp) if self.truth is None else self.truth.codes
-        weight = np.ones(len(self.groups)) if self.weight is None else self.weight
-        moved, single = [], []
-        for model, influence in models:
-            rows = influence[truth, self.predicted[model].codes, :, self.groups.codes]
-            moved.append(weight * rows.T)
-            single.append(np.ptp(influence, axis=(0, 1)))
-        return least_correlated(moved, single, self.groups, self.clusters)
-
     def moved(
         self,
         criterion: Criterion,
@@ -138,6 +80,10 @@ class Labels:
         owner = codes.pop().astype(np.intp)
         # A row that moves neither model's estimate, whatever is predicted, is not asked about.
         asked = np.any([(abs(each) > 0).any(axis=1) for each in whole], axis=0)
+        typical = 1.0
+        if self.weight is not None:
+            typical = np.sqrt(np.average(self.weight**2, weights=self.times))
+        one, two = (typical * np.ptp(each, axis=(0, 1)) for each in whole)
         return Moved(
             owner,
             (whole[0][truth, codes[0], :, owner].T, whole[1][truth, codes[1], :, owner].T),
@@ -147,6 +93,7 @@ class Labels:
                 name: Column(codes[2 + at], column.labels)
                 for at, (name, column) in enumerate(self.clusters.items())
             },
+            (one, two),
         )
 
     def resampled(
@@ -213,40 +160,6 @@ class Numbers:
     def observed(self, needs: set[str]) -> Sources:
         """The sums by group and the distributions of each model."""
         return self._sources(needs, self._sorted(needs), self.weight)
-
-    def correlations(
-        self,
-        criterion: Criterion,
-        first: int,
-        second: int,
-        sources: Sequence[Any],  # noqa: ARG002
-        favorable: Label,  # noqa: ARG002
-    ) -> Floats | None:
-        """Those (1, 1, groups) of two models' means; None of distributions."""
-        if criterion.kind.is_swept:
-            return None
-        of = getattr(criterion.statistic, "of")  # noqa: B009
-        name = of if isinstance(of, str) else of[0]
-        codes, groups = self.groups.codes, len(self.groups.labels)
-        weight = np.ones(len(codes)) if self.weight is None else self.weight
-        total = np.maximum(np.bincount(codes, weight, minlength=groups), 1e-300)
-        moved = []
-        for model in (first, second):
-            values = moment_columns(self.truth, self.predicted[model])[name]
-            mean = np.bincount(codes, weight * values, minlength=groups) / total
-            moved.append(weight * (values - mean[codes]) / total[codes])
-        covariance, *variances = (
-            np.asarray(np.bincount(codes, moved[a] * moved[b], minlength=groups), float)[None]
-            for a, b in ((0, 1), (0, 0), (1, 1))
-        )
-        rows = np.maximum(np.bincount(codes, minlength=groups), 1)
-        if self.clusters:
-            alone = [np.sqrt(variance / rows) for variance in variances]
-            return least_correlated(
-                [each[None] for each in moved], alone, self.groups, self.clusters
-            )
-        single = [np.sqrt(variance / rows) for variance in variances]
-        return correlated(covariance, *variances, *single)[None]
 
     def moved(
         self,
@@ -322,41 +235,6 @@ def _powers(
     often = np.ones(len(line)) if times is None else times.astype(np.float64)
     known = [often] if weight is None else [often * weight**power for power in range(5)]
     return tuple(np.bincount(line, each, lines).astype(np.float64) for each in known)
-
-
-def least_correlated(
-    moved: Sequence[Floats], single: Sequence[Floats], group: Groups, clusters: Mapping[str, Column]
-) -> Floats:
-    """Correlations (cells, cells, groups) from what every row (cells, rows) moves of two models.
-
-    `single` is what one row can move. Of several ways of clustering the least counts.
-    """
-    each, number = [], len(group.labels)
-    for column in clusters.values():
-        known, unit = np.unique(
-            column.codes.astype(np.int64) * number + group.codes, return_inverse=True
-        )
-        owner, size = known % number, np.bincount(unit)
-        sums = [np.array([np.bincount(unit, row) for row in part]) for part in moved]
-        rows = np.bincount(owner, size**2, minlength=number)
-        rows = np.sqrt(rows / np.maximum(np.bincount(owner, minlength=number), 1))
-
-        def added(products: Floats, owner: NDArray[np.int64] = owner) -> Floats:
-            return np.array([np.bincount(owner, row, minlength=number) for row in products])
-
-        variances = [added(part**2) for part in sums]
-        together = [
-            correlated(
-                added(sums[0][c] * sums[1]),
-                variances[0][c],
-                variances[1],
-                single[0][c] * rows,
-                single[1] * rows,
-            )
-            for c in range(len(sums[0]))
-        ]
-        each.append(np.array(together))
-    return np.asarray(np.min(each, axis=0))
 
 
 def _drawn_clusters(clusters: Mapping[str, Column], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -19,7 +19,6 @@ from evenhand._data.rankings import Discount, ranking
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import units_of
-from evenhand._uncertainty.paired import correlated
 from evenhand.criteria import Criterion
 
 Floats = NDArray[np.float64]
@@ -71,34 +70,6 @@ class Lists:
     def observed(self, needs: set[str]) -> Mapping[str, tuple[Tally, ...]]:
         """A tally for each model."""
         return dict.fromkeys(needs, self.tallies)
-
-    def correlations(
-        self,
-        criterion: Criterion,
-        first: int,
-        second: int,
-        sources: Sequence[Any],  # noqa: ARG002
-        favorable: Label,  # noqa: ARG002
-    ) -> Floats:
-        """Those (1, 1, groups) of two models' statistics, of which all rows of a query are one.
-
-        Of several ways of clustering the least counts.
-        """
-        each, groups = [], len(self.groups.labels)
-        models = [self.tallies[model] for model in (first, second)]
-        for axis in models[0].clusters:
-            moved = []
-            for source in models:
-                units, parts = units_of(source, axis)
-                moved.append(criterion.statistic.influence(parts, units.owner, source.whole)[0])
-            one, two = moved
-            known = [
-                np.asarray(np.bincount(units.owner, part, groups), dtype=np.float64)
-                for part in (one * two, one**2, two**2)
-            ]
-            alone = [np.sqrt(part / np.maximum(units.numbers, 1)) for part in known[1:]]
-            each.append(correlated(known[0], known[1], known[2], alone[0], alone[1]))
-        return np.asarray(np.min(each, axis=0)[None, None])
 
     def moved(
         self,

@@ -93,7 +93,9 @@ def difference_rows(
         for a, b in pairs:
             key = (question.criterion, a, b)
             if key not in together:
-                together[key] = evidence.correlations(*key, sources, favorable)
+                moved = evidence.moved(*key, sources, favorable)
+                groups = len(evidence.groups.labels)
+                together[key] = None if moved is None else moved.correlations(groups)
         rows.append(
             [
                 difference(of[a], of[b], together[question.criterion, a, b], confidence)
