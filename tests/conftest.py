@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from engines import ENGINES, LOCAL
-from workers import scope_of
+from workers import by_start, scope_of
 
 # Time limits of single examples say more of the machine than of the code. Every run draws the same
 # examples, so that no build fails by a rare draw; `make long` and `make fuzz` draw others.
@@ -52,6 +52,12 @@ def pytest_xdist_make_scheduler(config, log):
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             return scope_of(nodeid)
+
+        def _assign_work_unit(self, node):
+            if not any(self.assigned_work.values()):
+                for scope in by_start(self.workqueue):
+                    self.workqueue.move_to_end(scope)
+            super()._assign_work_unit(node)
 
     return ByFile(config, log)
 

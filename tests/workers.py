@@ -1,4 +1,12 @@
-"""Which tests share a worker, where several run at once."""
+"""Which tests share a worker, where several run at once, and which of them start first."""
+
+# Few tests that take long: browsers, servers, other processes, whole runs and compilers. Were they
+# started last, one worker would end long after the others.
+LONG = (
+    *("paper", "tests/app/", "tests/benchmark/", "tests/cli/", "tests/report/", "tests/standards/"),
+    *("tests/torch/", "tests/test_action.py", "tests/test_fault_injection.py"),
+    *("tests/test_fuzz.py", "tests/test_recipes.py", "spark"),
+)
 
 
 def scope_of(nodeid):
@@ -8,3 +16,8 @@ def scope_of(nodeid):
         return "spark"  # so that only one worker starts it
     file = file.partition("::")[0]
     return "paper" if file.startswith("paper/") else file
+
+
+def by_start(work):
+    """Scopes with their tests, in the order of their start: the long ones, then by number."""
+    return sorted(work, key=lambda scope: (not scope.startswith(LONG), -len(work[scope])))
