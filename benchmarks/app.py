@@ -60,6 +60,8 @@ CLICKS: dict[str, dict[str, Any]] = {
     "a column more, in bins: rows are counted": {"group": ["2", "3", "5"], "bins5": "4"},
     "other bins": {"group": ["2", "3", "5"], "bins5": "0, 30, 50, 120"},
 }
+TESTED_AGAIN = ("a margin", "another confidence", "two of the group columns")
+TESTED_AGAIN += ("another threshold", "another favorable outcome")
 
 
 def main() -> None:
@@ -140,7 +142,7 @@ def clicks(rows: int) -> None:
                 timed(name, lambda more=more: ask("", SCORED | more))
             timed("the tests, in their place below", lambda: ask("/tests", SCORED))
             timed("the page with these tests again", lambda: ask("", SCORED))
-            for name in ("a margin", "another confidence", "two of the group columns"):
+            for name in TESTED_AGAIN:
                 more = SCORED | CLICKS[name]
                 timed(f"the tests, with {name}", lambda more=more: ask("/tests", more))
 

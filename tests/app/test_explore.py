@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from app.test_questions import SCORED, form, opened
+from app.test_questions import DECIDED, SCORED, form, opened
 from app.test_walks import chrome, link  # noqa: F401 - fixtures
 from evenhand._audit.explore import counts_document
 from evenhand._errors import InputError
@@ -15,16 +15,43 @@ from evenhand.app.questions import Interview
 from evenhand.app.rule import rule_sql
 from report.browser import BROWSER
 
+CLUSTERED = {"lines": ["repeated"], "cluster": ["person"]}
+DECISIONS = {**DECIDED, "group": ["sex", "race"]}
 
-def test_what_was_counted_by_more_columns_is_not_counted_again(desk, loans, tmp_path):
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (SCORED, {"group": ["race"]}),
+        (SCORED, {"threshold": ["0.37"]}),
+        ({**SCORED, **CLUSTERED}, {"threshold": ["2"], "group": ["sex"]}),
+        ({**SCORED, "favorable": ["0"]}, {"threshold": ["0.6"]}),
+        ({**SCORED, "score_of": ["0"]}, {"threshold": ["0.6"]}),
+        (DECISIONS, {"favorable": ["0"], "group": ["sex"]}),
+    ],
+)
+def test_rows_are_counted_once_and_read_otherwise(desk, loans, tmp_path, before, after):
     work = opened(desk, loans, tmp_path)
-    asked = form(work.table, SCORED)
-    work.counted(Interview(work.table, asked).choices)
-    fewer = Interview(work.table, {**asked, "group": asked["group"][1:]}).choices
-    (known, evidence) = next(iter(work.evidence.values()))
-    derived, anew = fewer.among(known, evidence), fewer.count()
+    first = Interview(work.table, form(work.table, before)).choices
+    then = Interview(work.table, form(work.table, {**before, **after})).choices
+    known, anew = work.counted(first), then.count()
+    derived = then.among(first.reading, known)
     assert (derived.fingerprint, derived.notes) == (anew.fingerprint, anew.notes)
-    assert work.counted(fewer).fingerprint == anew.fingerprint
+    assert work.counted(then).fingerprint == anew.fingerprint
+
+
+def test_what_does_not_depend_on_an_answer_is_tested_once(desk, loans, tmp_path):
+    """Scores stay as they are at another threshold, and where the other outcome is the good one."""
+    work = opened(desk, loans, tmp_path)
+    first = Interview(work.table, form(work.table, SCORED)).choices
+    scores = work.counted(first).sources
+    for answer, same in (
+        ({"threshold": ["0.6"]}, {"steps", "ranks", "losses", "bins"}),
+        ({"favorable": ["0"]}, {"steps", "losses", "labels", "predictions"}),
+    ):
+        other = Interview(work.table, form(work.table, {**SCORED, **answer})).choices
+        sources = work.counted(other).sources
+        assert {need for need in sources if sources[need] is scores[need]} == same
 
 
 OTHERWISE = {
@@ -133,11 +160,15 @@ def test_people_and_points_follow_the_threshold(chrome, link, desk, loans, tmp_p
     assert chrome.problems == []
 
 
-@pytest.mark.parametrize("scale", [1, 100], ids=["probabilities", "a score of any scale"])
-def test_the_rule_as_sql_decides_as_was_explored(desk, loans, tmp_path, scale):
+@pytest.mark.parametrize(
+    ("scale", "good"),
+    [(1, "1"), (100, "1"), (1, "0")],
+    ids=["probabilities", "a score of any scale", "a score of what is bad"],
+)
+def test_the_rule_as_sql_decides_as_was_explored(desk, loans, tmp_path, scale, good):
     rows = loans.assign(score=(scale * loans.score).round(2))
     work = opened(desk, rows, tmp_path)
-    asked = form(work.table, {**SCORED, "threshold": [str(0.5 * scale)]})
+    asked = form(work.table, {**SCORED, "threshold": [str(0.5 * scale)], "favorable": [good]})
     choices = Interview(work.table, asked).choices
     edges = np.array(work.counts(choices)["score"]["at"])
     low, high = float(edges[80]), float(edges[81])

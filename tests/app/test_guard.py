@@ -5,6 +5,7 @@ import re
 import pytest
 
 from app.asking import ask
+from app.test_questions import DECIDED, form, opened
 from evenhand.app.guard import Guard
 from evenhand.app.server import application
 
@@ -114,3 +115,15 @@ def test_a_body_longer_than_announced_is_cut_off(guard, cookie, desk):
     headers = {**cookie, "origin": OURS, "content-length": "10"}
     sent = ask(guard, "/open", {"name": "a.csv"}, method="POST", headers=headers, body=b"x" * 2000)
     assert (sent.status, list(desk.folder.iterdir())) == (422, [])
+
+
+def test_the_page_of_a_rule_says_what_it_still_needs(desk, loans, tmp_path):
+    work = opened(desk, loans, tmp_path)
+    pages, (key,) = application(desk), desk.files
+    asked = {**form(work.table, DECIDED), "standard": "lending"}
+    refused = ask(pages, f"/files/{key}/standard.html", asked)
+    assert refused.status == 422
+    assert "State it, as in sex=M" in refused.text
+    page = ask(pages, f"/files/{key}/standard.html", {**asked, "state": "reference=sex=M"})
+    assert page.status == 200
+    assert page.headers["content-disposition"].endswith("loans-lending.html")

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from evenhand.app.desk import StoppedError
-from evenhand.app.questions import Interview, query_of
+from evenhand.app.questions import Interview
 from evenhand.app.screens import reopened
 from evenhand.cli.audit import audit
 from lanes import one_in
@@ -133,6 +133,20 @@ def test_no_direction_goes_over_to_another_column(desk, loans, tmp_path, walk):
             assert any("good" in one or "points" in one for one in interview.missing)
 
 
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ({**DECIDED, "prediction": ["predicted"]}, "'predicted' as the score"),
+        ({**AMOUNTS, "score": ["score"]}, "for amounts choose no score"),
+    ],
+)
+def test_a_score_that_has_another_part_is_told_apart(work, answers, said):
+    """Fractions beside two outcomes are a score, and amounts have none."""
+    interview = Interview(work.table, form(work.table, answers))
+    assert interview.choices is None
+    assert any(said in one for one in interview.missing)
+
+
 def test_the_direction_of_a_score_comes_with_its_evidence(work, loans):
     repaid, lost = (loans.score[loans.outcome == label] for label in ("repaid", "default"))
     higher = np.subtract.outer(repaid.to_numpy(), lost.to_numpy())
@@ -180,11 +194,11 @@ def test_the_command_and_the_python_lines_give_the_same_numbers(work, walk, tmp_
 def test_saved_choices_open_again_on_the_same_file_and_ask_anew_on_another(work, walk, tmp_path):
     whole = form(work.table, WALKS[walk])
     choices = Interview(work.table, whole).choices
-    back = reopened(work, choices.toml.encode(), query_of)
+    back = reopened(work, choices.toml.encode())
     again = Interview(work.table, back).choices
     assert (again.key, again.auditing) == (choices.key, choices.auditing)
     other = choices.toml.replace(work.table.fingerprint, "0" * 64)
-    interview = Interview(work.table, reopened(work, other.encode(), query_of))
+    interview = Interview(work.table, reopened(work, other.encode()))
     assert interview.choices is None
     assert any("line of the file" in one for one in interview.missing)
 

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from evenhand._audit.finding import Finding
 from evenhand._audit.naming import Names
+from evenhand._columns import Label
 from evenhand._columns.codes import positions
 from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups
+from evenhand._data.once import once
 from evenhand._data.tallies import Tally
 from evenhand._errors import MissingExtraError
 from evenhand.measures import resolve
@@ -26,6 +28,7 @@ from evenhand.measures import resolve
 if TYPE_CHECKING:
     from evenhand._frontier.amounts import Amounts
     from evenhand._frontier.standing import Standing
+    from evenhand.mitigation.optimal import Curves
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +75,8 @@ def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternative
     if missing:
         return Alternatives(None, (missing,))
     try:
-        traced, exact = evidence.once(("frontier", *question), lambda: _traced(evidence, *question))
+        key = "frontier", *question
+        traced, exact = once(evidence, key, lambda: _traced(evidence, *question))
     except MissingExtraError as lacking:
         return Alternatives(None, (f"The frontier is not traced. {lacking}",))
     more = () if exact else (COUNTED,)
@@ -142,12 +146,9 @@ def _unscored(evidence: Evidence) -> str:
 
 
 class _Scores(NamedTuple):
-    """Rows, or cells of rows, in the order that `standing` takes them."""
+    """The groups' ROC curves, their decisions and their names, in one order."""
 
-    score: Floats
-    positive: Floats
-    group: NDArray[np.intp]
-    weight: Floats
+    population: Curves
     confusion: Floats
     names: Sequence[str]
 
@@ -158,30 +159,39 @@ def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
     assert isinstance(ranks, RankedScores)
     assert isinstance(labels, Tally)
     ordered = ranks.scores[ranks.classes.index(evidence.favorable)]
-    parts: tuple[Any, Any, Any, Any]
-    if len(ordered) <= MOST_SCORES or evidence.thresholds is None:
-        truth = ordered.truth
-        assert truth is not None
-        weight = np.ones(len(ordered)) if ordered.weights is None else ordered.weights
-        is_good = np.array([label == evidence.favorable for label in truth.labels], np.float64)
-        parts = ordered.values, is_good[truth.codes], ordered.codes, weight
-        names, exact = ordered.groups, len(ordered) >= evidence.rows.sum()
-    else:
-        counts = evidence.thresholds
-        table = counts.table("bin", "y", "group")
-        place, truth_at, whose = np.nonzero(table)
-        is_good = np.array([y == evidence.favorable for y in counts.labels("y")], np.float64)
-        score = (-place if evidence.is_turned else place).astype(np.float64)
-        parts = score, is_good[truth_at], whose, table[place, truth_at, whose]
-        names, exact = counts.groups, False
-    score, positive, group, weight = parts
-    kept = weight > 0
-    seen, code = np.unique(group[kept], return_inverse=True)
-    known = [names[i] for i in seen]
+    is_whole = len(ordered) <= MOST_SCORES or evidence.thresholds is None
+    population, known = once(
+        ordered, "ROC curves", lambda: _curves(evidence, ordered if is_whole else None)
+    )
     confusion = _confusion(labels, evidence)[positions(known, labels.groups)]
     said = Names.of([(evidence.columns, label) for label in evidence.groups])
     shown = [said(evidence.columns, label) for label in known]
-    return _Scores(score[kept], positive[kept], code, weight[kept], confusion, shown), exact
+    exact = is_whole and len(ordered) >= evidence.rows.sum()
+    return _Scores(population, confusion, shown), exact
+
+
+def _curves(evidence: Evidence, ordered: Distribution | None) -> tuple[Curves, list[Label]]:
+    """ROC curves of the groups that have rows, from ordered scores or else from bins of them."""
+    from evenhand.mitigation.optimal import Curves
+
+    if ordered is not None:
+        truth = ordered.truth
+        assert truth is not None
+        weight = np.ones(len(ordered)) if ordered.weights is None else ordered.weights
+        labels, place = truth.labels, truth.codes.astype(np.intp)
+        score, group, names = ordered.values, ordered.codes.astype(np.intp), ordered.groups
+    else:
+        counts = evidence.thresholds
+        assert counts is not None
+        table, labels, names = counts.table("bin", "y", "group"), counts.labels("y"), counts.groups
+        bins, place, group = np.nonzero(table)
+        score = (-bins if evidence.is_turned else bins).astype(np.float64)
+        weight = table[bins, place, group]
+    is_good = np.array([label == evidence.favorable for label in labels], np.float64)[place]
+    kept = weight > 0
+    seen, code = np.unique(group[kept], return_inverse=True)
+    curves = Curves.of(score[kept], is_good[kept], code, weight[kept], len(seen), rising=True)
+    return curves, [names[i] for i in seen]
 
 
 def _amounts(evidence: Evidence) -> tuple[Amounts, bool]:

@@ -15,6 +15,7 @@ from evenhand._audit.questions import greatest_reading
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
+from evenhand._data.once import once
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import independent
@@ -118,13 +119,13 @@ def tested(evidence: Evidence, asked: Criterion) -> tuple[Estimates, float]:
     Criteria that compare the same statistic have it in common.
     """
     source = evidence.sources[asked.statistic.needs]
+    favorable = options_of(evidence, asked).get("favorable")
 
     def test() -> tuple[Estimates, float]:
-        favorable = options_of(evidence, asked).get("favorable")
         estimates = estimates_of(source, asked, favorable)
         return estimates, homogeneity(source, asked, estimates)
 
-    return evidence.once(("test", asked.statistic, asked.one_class), test)
+    return once(source, ("test", asked.statistic, asked.one_class, favorable), test)
 
 
 def read(
@@ -134,8 +135,8 @@ def read(
     options = options_of(evidence, asked)
     options |= {} if transform is None else {"transform": transform}
     source = evidence.sources[asked.statistic.needs]
-    key = "reading", asked, measure, options.get("transform")
-    return evidence.once(key, lambda: asked.read(source, measure=measure, **options))
+    key = "reading", asked, measure, *options.items()
+    return once(source, key, lambda: asked.read(source, measure=measure, **options))
 
 
 def _assess(
@@ -148,12 +149,13 @@ def _assess(
     """Ask a criterion by all its measures."""
     source = evidence.sources[criterion.statistic.needs]
     estimates, p_value = tested(evidence, criterion)
+    favorable = options_of(evidence, criterion).get("favorable")
 
     def asked(measure: MeasureLike, how: str | None) -> tuple[Reading, ConfidenceInterval]:
         reading = read(evidence, criterion, measure, how)
         known = estimates, reading.settings, reading, source
-        key = "interval", criterion, measure, how, confidence
-        return reading, evidence.once(key, lambda: interval_of(*known, confidence, p_value))
+        key = "interval", criterion, reading.settings, favorable, confidence
+        return reading, once(source, key, lambda: interval_of(*known, confidence, p_value))
 
     readings, intervals = zip(*(asked(measure, transform) for measure in measures), strict=True)
     gap = next(
@@ -177,7 +179,7 @@ def options_of(evidence: Evidence, asked: Criterion) -> dict[str, Any]:
     """
     options: dict[str, Any] = {}
     favorable = evidence.favorable_in(one_class=asked.one_class)
-    if favorable is not None:
+    if favorable is not None and not asked.kind.is_swept:
         options["favorable"] = favorable
     statistic = asked.statistic
     if statistic.bounds[0] < 0:
@@ -411,9 +413,7 @@ def _group_values(
     if not question.criterion.kind.is_swept:
         low, high = known.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
-        overall = evidence.once(
-            ("overall", question.criterion), lambda: _overall(evidence, question)
-        )
+        overall = _overall(evidence, question)
     return GroupValues(
         criterion=question.name,
         formula=question.criterion.formula,
@@ -436,10 +436,15 @@ def _group_values(
 
 def _overall(evidence: Evidence, question: Question) -> Floats:
     """The values of all groups together."""
-    source = independent(evidence.sources[question.needs])
-    everyone = source.regrouped(np.zeros(len(evidence.groups), dtype=np.intp), ("everyone",))
+    source = evidence.sources[question.needs]
     favorable = options_of(evidence, question.criterion).get("favorable")
-    return question.criterion.table(everyone, favorable).values[:, 0]
+
+    def overall() -> Floats:
+        together = np.zeros(len(evidence.groups), dtype=np.intp)
+        everyone = independent(source).regrouped(together, ("everyone",))
+        return question.criterion.table(everyone, favorable).values[:, 0]
+
+    return once(source, ("overall", question.criterion, favorable), overall)
 
 
 def _obstacle(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,10 +14,9 @@ from evenhand._columns import Label
 from evenhand._columns.bins import binned
 from evenhand._columns.codes import positions, union
 from evenhand._data.amounts import quantile_edges_of
-from evenhand._data.distributions import RankedScores
 from evenhand._data.evidence import Evidence, part_of
 from evenhand._data.groups import MERGED, Bins, show
-from evenhand._data.tallies import Axis, Tally
+from evenhand._data.tallies import Tally
 
 Floats = NDArray[np.float64]
 
@@ -65,36 +62,6 @@ def shown_groups(evidence: Evidence) -> list[list[str]]:
         [names((name,), part) for part in _parts(evidence, at)] for at, name in enumerate(columns)
     ]
     return [list(parts) for parts in zip(*named, strict=True)]
-
-
-def decided_at(evidence: Evidence, at: float) -> Evidence | None:
-    """The labels of the same people, decided at another threshold; None where that takes the rows.
-
-    Scores tell it that were ordered row by row.
-    """
-    ranks, counts = evidence.sources.get("ranks"), evidence.sources.get("labels")
-    if not isinstance(ranks, RankedScores) or not isinstance(counts, Tally):
-        return None
-    scores = ranks.scores[0]
-    truth = scores.truth
-    if (
-        truth is None
-        or len(evidence.classes) != 2
-        or counts.clusters
-        or len(scores) < evidence.rows.sum()
-    ):
-        return None
-    classes = evidence.classes
-    is_above = (-scores.values if evidence.is_turned else scores.values) >= at
-    above = classes.index(evidence.score_of)
-    place = positions(truth.labels, classes)[truth.codes]
-    shape = (len(classes), len(classes), len(scores.groups))
-    cells = (place, np.where(is_above, above, 1 - above), scores.codes.astype(np.intp))
-    table = np.bincount(np.ravel_multi_index(cells, shape), scores.weights, minlength=prod(shape))
-    axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", scores.groups))
-    where = np.indices(shape, dtype=np.intp).reshape(3, -1)
-    decided = Tally(axes, where, {"rows": table})
-    return replace(evidence, sources={"labels": decided}, decided_at=at)
 
 
 def in_bins(evidence: Evidence, bins: Bins) -> Evidence | None:

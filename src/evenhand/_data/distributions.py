@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, weights
 from evenhand._data.groups import clusters, groups, joined
+from evenhand._data.once import Unchanging, once
 from evenhand._data.surveys import SurveyWeights
 from evenhand._errors import InputError
 from evenhand._signatures import suggests_names
@@ -107,7 +107,7 @@ def distribution(
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(Unchanging):
     """Pooled values in ascending order, each with its group, and its weight and truth if known.
 
     Made by `distribution`. Distributions of parts add up to that of the whole, group by group.
@@ -148,11 +148,6 @@ class Distribution:
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @cached_property
-    def areas(self) -> dict[Label, Floats]:
-        """Areas under ROC curves by group, of every class that was asked for."""
-        return {}
 
     @property
     def squared_weights(self) -> Floats:
@@ -271,7 +266,7 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False)
-class RankedScores:
+class RankedScores(Unchanging):
     """For each class, the distribution of its score, with the true labels."""
 
     classes: tuple[Label, ...]
@@ -367,9 +362,7 @@ def auroc_by_group(scores: Distribution, positive: Label) -> Floats:
 
     NaN in a group that has no positives or no negatives.
     """
-    if positive not in scores.areas:
-        scores.areas[positive] = _areas(_contests(scores, positive))
-    return scores.areas[positive]
+    return once(scores, ("areas", positive), lambda: _areas(_contests(scores, positive)))
 
 
 class Area(NamedTuple):

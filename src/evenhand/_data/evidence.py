@@ -7,11 +7,11 @@ were. Groups cannot be one alone, amounts, or rows that are each their own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,12 @@ from evenhand._columns.codes import positions, union
 from evenhand._data.distributions import Distribution, RankedScores, area_of_all
 from evenhand._data.fingerprints import fingerprint
 from evenhand._data.groups import check_not_amounts, show
+from evenhand._data.once import Unchanging, once
 from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
 from evenhand._words import capitalized, listing, plural
-
-T = TypeVar("T")
 
 MOST_THRESHOLDS = 200
 MOST_NAMED = 3  # labels in a note
@@ -37,7 +36,7 @@ JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions 
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Unchanging):
     """Summaries by need ("labels", "moments", "steps", …), and what the groups are.
 
     The favorable label may be `assumed`: 1 of 0 and 1.
@@ -151,32 +150,13 @@ class Evidence:
 
     def by_columns(self, chosen: tuple[int, ...]) -> Evidence:
         """The evidence of some of the columns: groups alike in those become one."""
-        return self.once(("by columns", chosen), lambda: self._by_columns(chosen))
+        return once(self, ("by columns", chosen), lambda: self._by_columns(chosen))
 
     def _by_columns(self, chosen: tuple[int, ...]) -> Evidence:
         parts = [_parts(label, chosen, len(self.columns)) for label in self.groups]
         labels = union(parts)
         moved = self.regrouped(positions(parts, labels), labels)
         return replace(moved, columns=tuple(self.columns[i] for i in chosen))
-
-    @cached_property
-    def _worked_out(self) -> dict[Any, Any]:
-        return {}
-
-    def once(self, key: Any, work_out: Callable[[], T]) -> T:
-        """What follows from this evidence alone, worked out when it is first asked for.
-
-        An audit with another margin, confidence or depth asks again what the one before it knew.
-        """
-        if key not in self._worked_out:
-            self._worked_out[key] = work_out()
-        found: T = self._worked_out[key]
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        kept = dict(self.__dict__)
-        kept.pop("_worked_out", None)
-        return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,15 +167,10 @@ class Moved(Mapping[str, Source]):
     target: NDArray[np.intp]
     labels: tuple[Label, ...]
 
-    @cached_property
-    def _known(self) -> dict[int, Source]:
-        return {}
-
     def __getitem__(self, need: str) -> Source:
         source = self.sources[need]
-        if id(source) not in self._known:  # labels are predictions, too
-            self._known[id(source)] = source.regrouped(self.target, self.labels)
-        return self._known[id(source)]
+        key = "regrouped", self.target.tobytes(), self.labels
+        return once(source, key, lambda: source.regrouped(self.target, self.labels))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.sources)

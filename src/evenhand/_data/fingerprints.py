@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import Distribution, RankedScores
 from evenhand._data.groups import show
+from evenhand._data.once import Unchanging, once
 from evenhand._data.tallies import Tally
 
 DIGITS = 9  # of sums with fractions: adding up in another order changes the last ones
@@ -32,19 +33,28 @@ class _Part(NamedTuple):
     sums: dict[str, NDArray[Any]]
 
 
-def fingerprint(about: Mapping[str, Any], sources: Mapping[str, Any]) -> str:
+def fingerprint(about: Mapping[str, Any], sources: Mapping[str, Unchanging]) -> str:
     """SHA-256 of sources by name, and of how they are read."""
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
-    for name, source in sorted(sources.items()):
-        for part in _parts(name, source):
-            _add(digest, part)
-    return digest.hexdigest()
+    known = {name: digest(source) for name, source in sources.items()}
+    return hashlib.sha256(json.dumps([about, known], sort_keys=True).encode()).hexdigest()
+
+
+def digest(source: Unchanging) -> str:
+    """SHA-256 of one source."""
+
+    def work_out() -> str:
+        hashed = hashlib.sha256()
+        for part in _parts("", source):
+            _add(hashed, part)
+        return hashed.hexdigest()
+
+    return once(source, "digest", work_out)
 
 
 def _parts(name: str, source: Any) -> Iterator[_Part]:
     if isinstance(source, RankedScores):
         for label, scores in zip(source.classes, source.scores, strict=True):
-            yield from _parts(f"{name} of {show(label)}", scores)
+            yield from _parts(show(label), scores)
     elif isinstance(source, Distribution):
         yield _of_scores(name, source)
     elif isinstance(source, Tally):
@@ -76,25 +86,25 @@ def _of_scores(name: str, scores: Distribution) -> _Part:
     return _Part(name, labels, codes, sums)
 
 
-def _add(digest: Any, part: _Part) -> None:
+def _add(hashed: Any, part: _Part) -> None:
     """Entries in the order of their labels; labels that no entry has are not there."""
     keys, size = np.zeros(len(next(iter(part.codes.values()))), dtype=np.int64), 1
     for axis, codes in sorted(part.codes.items()):
         places, count, seen = _ordered(part.labels[axis], codes)
-        digest.update(json.dumps([part.name, axis]).encode())
-        digest.update(seen)
+        hashed.update(json.dumps([part.name, axis]).encode())
+        hashed.update(seen)
         if size * count > MOST_KEYS:
             entries, keys = np.unique(keys, return_inverse=True)
-            digest.update(entries.astype("<i8").tobytes())
+            hashed.update(entries.astype("<i8").tobytes())
             size = len(entries)
         keys, size = keys * count + places, size * count
     entries, places = np.unique(keys, return_inverse=True)
-    digest.update(entries.astype("<i8").tobytes())
+    hashed.update(entries.astype("<i8").tobytes())
     for name, values in sorted(part.sums.items()):
-        digest.update(name.encode())
+        hashed.update(name.encode())
         for batch in np.reshape(values, (-1, len(keys))):
             totals = np.bincount(places, batch, len(entries)).astype(np.float64)
-            digest.update(_rounded(totals))
+            hashed.update(_rounded(totals))
 
 
 def _ordered(labels: Any, codes: NDArray[Any]) -> tuple[NDArray[np.intp], int, bytes]:

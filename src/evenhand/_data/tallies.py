@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Label, positions, union
 from evenhand._data.groups import CLUSTER, Rare, joined, settle_rare, show
+from evenhand._data.once import Unchanging
 from evenhand._errors import InputError, InputTypeError
 
 
@@ -31,7 +32,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Unchanging):
     """Sums over the rows in each cell that occurs; tallies of parts add up to that of the whole.
 
     A cell is a combination of labels, such as true label 1, predicted label 0, group "a". Make one

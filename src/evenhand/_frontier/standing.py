@@ -12,7 +12,7 @@ from evenhand._frontier.regression import regression_frontier
 from evenhand._frontier.wording import Place, sentences, without_small
 from evenhand._words import people_changed
 from evenhand.mitigation.crossfit.objective import Objective, convex
-from evenhand.mitigation.crossfit.rows import Codes, Floats
+from evenhand.mitigation.crossfit.rows import Floats
 from evenhand.mitigation.crossfit.tracing import Tracer
 from evenhand.mitigation.optimal import Curves
 
@@ -62,10 +62,7 @@ class Standing:
 
 
 def standing(
-    score: Floats,
-    positive: Floats,
-    group: Codes,
-    weight: Floats,
+    population: Curves,
     confusion: Floats,
     names: Sequence[str],
     *,
@@ -75,7 +72,8 @@ def standing(
 ) -> Standing:
     """Trace the frontier of two classes, the favorable one second, and place the model by it.
 
-    `confusion` holds the model's decisions (groups, truth, decision). Every rule is judged by the
+    `population` are the groups' ROC curves, and `confusion` holds the model's decisions (groups,
+    truth, decision). Every rule is judged by the
     labels of these same rows, and where that class was `stated`, by its rates alone; it selects as
     many as the model, and within a group never prefers a lower score. No row is
     decided upon, which is most of the work of `frontier`: the cost is that of the corners of the
@@ -87,7 +85,6 @@ def standing(
     question = Objective(
         criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected
     )
-    population = Curves.of(score, positive, group, weight, len(confusion), rising=True)
     tracer = Tracer(population, question, 1)
     value, cost = question.value(table, 1), question.price(table)
     most = max(value, tracer.free().value)

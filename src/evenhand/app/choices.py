@@ -11,9 +11,10 @@ from typing import Any
 
 from evenhand._audit import Audit, Evidence, audit_evidence
 from evenhand._audit.examination import Progress
-from evenhand._audit.explore import counts_document, decided_at, in_bins
+from evenhand._audit.explore import in_bins
 from evenhand._data.data import Data
 from evenhand._data.evidence import check_several
+from evenhand._data.rereading import cut_at
 from evenhand._data.roles import ROLES
 from evenhand._data.tasks import favorable_label
 from evenhand._files.files import kind_of
@@ -26,7 +27,7 @@ MORE = {  # what makes pandas read such a file as it is written
 }
 AUDITING = {"depth": "--depth", "margin": "--margin", "confidence": "--confidence"}
 USUAL = {"depth": 2, "margin": None, "confidence": 0.95}
-FROM_COUNTS = {"sensitive_features", "missing", "bins", "threshold", "favorable"}
+OF_NOTES = {"missing", "bins", "favorable"}  # of which notes tell
 MOST_VALUES, MOST_CROSSED = 200, 5_000  # of an amount that is counted by value, and of all groups
 
 
@@ -48,16 +49,43 @@ class Choices:
         """The same for the same audit."""
         return f"{self.key} {sorted(self.auditing.items())}"
 
-    def among(self, known: Mapping[str, Any], evidence: Evidence) -> Evidence | None:
-        """What was counted by more columns, by those chosen here alone; None if it was not."""
-        theirs, wanted = known["sensitive_features"], self.reading["sensitive_features"]
-        others = {**known, "sensitive_features": wanted}
-        settled = {"bins", "missing"} & {*known, *self.reading}  # of which notes tell
-        if settled or others != self.reading or not {*wanted} < {*theirs}:
+    def among(
+        self, known: Mapping[str, Any], evidence: Evidence, *, shown: bool = False
+    ) -> Evidence | None:
+        """What was counted for other answers, read for these; None where it takes rows.
+
+        Fewer columns and another threshold take none, nor without a score does another favorable
+        outcome. What is only `shown` has no notes: then all these, and bins of an amount that was
+        counted by value.
+        """
+        free = {"sensitive_features", "threshold"}
+        free |= OF_NOTES if shown else set()
+        free |= {"favorable"} if "y_score" not in self.reading else set()
+        if any(known.get(role) != self.reading.get(role) for role in {*ROLES} - free):
             return None
-        found = evidence.by_columns(tuple(theirs.index(name) for name in wanted))
-        check_several(found.groups)
-        return found
+        columns, wanted = known["sensitive_features"], self.reading["sensitive_features"]
+        cut, bins = known.get("bins", {}), self.reading.get("bins", {})
+        differently = any(bins.get(name) != cut[name] for name in {*cut} & {*wanted})
+        settled = not shown and wanted != columns and {"bins", "missing"} & {*known}
+        if differently or settled or not {*wanted} <= {*columns}:
+            return None
+        whole: Evidence | None = evidence
+        at = self.reading.get("threshold")
+        if at != known.get("threshold"):
+            whole = None if at is None else cut_at(evidence, at)
+        if whole is not None and wanted != columns:
+            whole = whole.by_columns(tuple(columns.index(name) for name in wanted))
+        more = {name: edges for name, edges in bins.items() if name not in cut}
+        if whole is not None and more:
+            whole = in_bins(whole, more)
+        if whole is None:
+            return None
+        check_several(whole.groups)
+        good = self.reading.get("favorable")
+        if good == known.get("favorable"):
+            return whole
+        label = None if good is None else favorable_label(whole.classes, good)
+        return replace(whole, favorable=label)
 
     @property
     def uncut(self) -> Choices | None:
@@ -69,35 +97,6 @@ class Choices:
         if not bins or many or crossed > MOST_CROSSED:
             return None
         return replace(self, reading={k: v for k, v in self.reading.items() if k != "bins"})
-
-    def counts(self, known: Mapping[str, Any], evidence: Evidence) -> dict[str, Any] | None:
-        """What a page explores, from what was counted for other choices; None where it takes rows.
-
-        Fewer columns, other bins, another threshold and another favorable outcome take none.
-        """
-        if any(known.get(role) != self.reading.get(role) for role in {*ROLES} - FROM_COUNTS):
-            return None
-        columns, bins = known["sensitive_features"], self.reading.get("bins", {})
-        wanted, cut = self.reading["sensitive_features"], known.get("bins", {})
-        differently = any(bins.get(name) != cut[name] for name in {*cut} & {*wanted})
-        if differently or not {*wanted} <= {*columns}:
-            return None
-        whole: Evidence | None = evidence
-        at = self.reading.get("threshold", evidence.decided_at)
-        if at is not None and at != evidence.decided_at:
-            whole = decided_at(evidence, at)
-        if whole is not None and tuple(wanted) != tuple(columns):
-            whole = whole.by_columns(tuple(columns.index(name) for name in wanted))
-        more = {name: edges for name, edges in bins.items() if name not in cut}
-        if whole is not None and more:
-            whole = in_bins(whole, more)
-        if whole is None:
-            return None
-        check_several(whole.groups)
-        good = self.reading.get("favorable")
-        if good is not None:
-            whole = replace(whole, favorable=favorable_label(whole.classes, good))
-        return counts_document(whole)
 
     @property
     def title(self) -> str:

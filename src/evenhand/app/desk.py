@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from evenhand._audit import Audit, Evidence
 from evenhand._audit.explore import MOST_GROUPS, counts_document
+from evenhand._data.rereading import sharing
 from evenhand._errors import InputError
 from evenhand._files.files import connect
 from evenhand._files.passes import SCORES, Passes
@@ -130,15 +131,13 @@ class Work:
 
     def counts(self, choices: Choices) -> dict[str, Any] | None:
         """What a page explores, from what was counted before wherever that tells."""
-        if choices.key not in self.evidence:
-            found = self._from_counts(choices)
-            if found is None and choices.uncut is not None:
-                with suppress(InputError):  # amounts that are no whole numbers, say
-                    self.counted(choices.uncut)
-                    found = self._from_counts(choices)
-            if found is not None:
-                return found
-        evidence = self.counted(choices)
+        evidence = self._known(choices, shown=True)
+        if evidence is None and choices.uncut is not None:
+            with suppress(InputError):  # amounts that are no whole numbers, say
+                self.counted(choices.uncut)
+                evidence = self._known(choices, shown=True)
+        if evidence is None:
+            evidence = self.counted(choices)
         if len(evidence.groups) > MOST_GROUPS:
             raise InputError(
                 f"These columns name {len(evidence.groups):,} groups, and this page compares up to "
@@ -146,9 +145,14 @@ class Work:
             )
         return counts_document(evidence)
 
-    def _from_counts(self, choices: Choices) -> dict[str, Any] | None:
-        for known, evidence in reversed(self.evidence.values()):
-            found = choices.counts(known, evidence)
+    def _known(self, choices: Choices, *, shown: bool) -> Evidence | None:
+        """What was counted before, read for these choices, if it tells them."""
+        if choices.key in self.evidence:
+            return self.evidence[choices.key][1]
+        at = choices.reading.get("threshold")
+        by_age = [*reversed(self.evidence.values())]  # of equals, those that are cut alike
+        for known, evidence in sorted(by_age, key=lambda one: one[0].get("threshold") != at):
+            found = choices.among(known, evidence, shown=shown)
             if found is not None:
                 return found
         return None
@@ -168,11 +172,10 @@ class Work:
 
     def _counted(self, choices: Choices) -> Evidence:
         def count() -> tuple[Mapping[str, Any], Evidence]:
-            for known, evidence in reversed(self.evidence.values()):
-                found = choices.among(known, evidence)
-                if found is not None:
-                    return choices.reading, found
-            return choices.reading, choices.count()
+            found = self._known(choices, shown=False)
+            if found is None:
+                found = sharing(choices.count(), [one for _, one in self.evidence.values()])
+            return choices.reading, found
 
         return _remembered(self.evidence, choices.key, count)[1]
 

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from evenhand._errors import InputError
 from evenhand._words import percent, plain, plural, read_number
 from evenhand.app.choices import USUAL, Choices
-from evenhand.app.tables import MOST_LABELS, NUMBER, WHOLE, Column, Opened
+from evenhand.app.tables import MOST_LABELS, WHOLE, Column, Opened
 
 NONE = "none"
 FEW_CLASSES = 20  # as many whole numbers as are taken for labels
-MOST_SHOWN = 40  # groups that can be ticked without opening a list
 LINES = {
     "people": "one decision about one person, and nobody is in the file twice",
     "repeated": "one of several about the same person, or about people who belong together",
@@ -133,11 +132,20 @@ class Interview:
         names = [self.reading[role] for role in ("y_true", "y_pred") if role in self.reading]
         if not names:
             return
+        if self._decides_by_score():
+            score = repr(self.reading["y_pred"])
+            self._refuse(
+                f"{score} holds fractions, and there are two true outcomes: choose “none: a score "
+                f"decides” as the decision, and {score} as the score."
+            )
+            return
         labels = self.opened.labels(*names)
         if self._is_regression(names, labels):
             self.reading["task"] = "regression"
             if "y_pred" not in self.reading:
                 self._refuse("The outcomes are amounts: choose the column of what was predicted.")
+            elif "y_score" in self.reading:
+                self._refuse("A score is of two outcomes; for amounts choose no score.")
             return
         if not labels:
             kinds = " and ".join(f"{name!r} {self.opened.named(name).kind}" for name in names)
@@ -157,7 +165,7 @@ class Interview:
         columns = [self.opened.named(name) for name in names]
         if not all(column.is_number for column in columns):
             return False
-        if any(column.kind == NUMBER and not self._is_whole(column) for column in columns):
+        if not all(map(self._is_whole, columns)):
             return True
         if len(labels) <= 2:
             return False
@@ -176,6 +184,14 @@ class Interview:
             self.reading["task"] = "multiclass"
         return said == "regression"
 
+    def _decides_by_score(self) -> bool:
+        """Whether what was named as the decision is a score of one of two outcomes."""
+        target, decision = self.reading.get("y_true"), self.reading.get("y_pred")
+        if target is None or decision is None or len(self.opened.labels(target)) > 2:
+            return False
+        column = self.opened.named(decision)
+        return column.is_number and not self._is_whole(column)
+
     def _ask_favorable(self, names: Sequence[str], labels: Sequence[Any]) -> None:
         key = _about("favorable", map(self.opened.named, names))
         at = self._position(key, len(labels))
@@ -189,7 +205,7 @@ class Interview:
             Field(key, "Which outcome is good for people?", "radio", options, why, lacks)
         )
         if at is not None:
-            self.reading["favorable"] = _label(labels[at])
+            self.reading["favorable"] = str(labels[at])
 
     def _ask_direction(self, names: Sequence[str], labels: Sequence[Any]) -> None:
         if len(labels) != 2:
@@ -228,7 +244,7 @@ class Interview:
             )
         )
         if at is not None:
-            self.reading["score_of"] = _label(labels[at])
+            self.reading["score_of"] = str(labels[at])
         if "y_pred" not in self.reading:
             self._ask_threshold()
 
@@ -454,10 +470,6 @@ def _described(column: Column) -> str:
 def _short(text: str) -> str:
     value = _number(text)
     return text if value is None else f"{value:.6g}"
-
-
-def _label(label: Any) -> str:
-    return str(label)
 
 
 def _number(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from evenhand._audit import Audit
 from evenhand._data.sql import DIALECTS
 from evenhand._errors import InputError
 from evenhand.app.desk import Work
-from evenhand.app.questions import Interview
+from evenhand.app.questions import Interview, query_of
 from evenhand.report import report_of
 from evenhand.report.rendering import data, environment, filled
 from evenhand.standards import STANDARDS
@@ -72,9 +72,7 @@ def static(name: str) -> tuple[str, str] | None:
     return _filled(name, widest=WIDEST), STATIC[name]
 
 
-def reopened(
-    work: Work, body: bytes, query_of: Callable[[Any, Mapping[str, Any], str], dict[str, list[str]]]
-) -> dict[str, list[str]]:
+def reopened(work: Work, body: bytes) -> dict[str, list[str]]:
     """The answers that a file of saved choices stands for."""
     try:
         content = tomllib.loads(body.decode("utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +24,7 @@ from evenhand.app import screens
 from evenhand.app.choices import Choices
 from evenhand.app.desk import Desk, StoppedError, Work
 from evenhand.app.guard import Guard
-from evenhand.app.questions import Interview, query_of
+from evenhand.app.questions import Interview
 from evenhand.app.tables import READABLE
 from evenhand.standards import STANDARDS
 
@@ -34,6 +35,7 @@ LONGEST_NAME = 200
 DEFECT = (
     "This is a bug in evenhand, not a fault in your file. The terminal shows where it happened."
 )
+STATED = re.compile(r"as in stated=\{'reference': \{'([^']+)': '([^']+)'\}\}")
 SUFFIXES = tuple(suffix for kind in READABLE for suffix in KINDS[kind])
 
 
@@ -134,7 +136,9 @@ class Pages:
         make, kind = FORMS[form]
         text = make(work, choices, request)
         stem = Path(work.name).name.partition(".")[0] or "audit"
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{stem}-{form}')}"}
+        of_rule = request.query_params.get("standard")
+        name = f"{stem}-{form if of_rule is None else f'{of_rule}.html'}"
+        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
         return Response(text, media_type=kind, headers=headers)
 
     async def saved(self, request: Request) -> Response:
@@ -145,7 +149,7 @@ class Pages:
             if len(body) > MOST_OF_CHOICES:
                 raise InputError("These are not saved choices: the file is too large.")
         work = self._work(request)
-        query = await run_in_threadpool(screens.reopened, work, bytes(body), query_of)
+        query = await run_in_threadpool(screens.reopened, work, bytes(body))
         key = request.path_params["key"]
         return JSONResponse({"href": f"/files/{key}?{urlencode(query, doseq=True)}"})
 
@@ -188,7 +192,11 @@ def _standard(work: Work, choices: Choices, request: Request) -> str:
     name = request.query_params.get("standard", "")
     if name not in STANDARDS:
         raise InputError("Choose the rule whose page you want to fill in.")
-    return work.audit(choices).to_html(standard=name)
+    said = (text.partition("=") for text in request.query_params.getlist("state"))
+    try:
+        return work.audit(choices).to_html(standard=name, stated={key: it for key, _, it in said})
+    except InputError as failure:
+        raise InputError(STATED.sub(r"as in \1=\2", str(failure))) from failure
 
 
 def _rule(work: Work, choices: Choices, request: Request) -> str:

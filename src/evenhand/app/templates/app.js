@@ -190,6 +190,45 @@
     if (one("#answer .controls")) run("page");
   };
 
+  // A file is saved once it is there; what could not be made says why on the page.
+  const save = async (href) => {
+    const told = one("#refused");
+    told.hidden = true;
+    const quiet = watch(here);
+    try {
+      const got = await fetch(href);
+      if (!got.ok) {
+        const page = new DOMParser().parseFromString(await got.text(), "text/html");
+        throw new Error(one(".caution", page)?.textContent ?? "This file could not be made.");
+      }
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(await got.blob());
+      link.download = decodeURIComponent(got.headers.get("content-disposition").split("''")[1]);
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    } catch (failure) {
+      told.textContent = failure instanceof TypeError ? "The program behind this page has ended." : failure.message;
+      told.hidden = false;
+      told.scrollIntoView({ block: "nearest" });
+    } finally {
+      quiet();
+    }
+  };
+  const taken = (part) => {
+    part.addEventListener("click", (event) => {
+      const link = event.target.closest("a[download][href]");
+      if (!link) return;
+      event.preventDefault();
+      save(link.href);
+    });
+    part.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const stated = [...new FormData(event.target)].filter(([, value]) => value !== "");
+      const query = new URLSearchParams(stated.map(([name, value]) => ["state", `${name}=${value}`]));
+      save(`${event.target.dataset.href}&${query}`);
+    });
+  };
+
   const begin = () => {
     const choices = one("#choices");
     if (choices) {
@@ -200,6 +239,7 @@
         if (target.files[0]) take(`${here}/choices`, target.files[0]);
       });
     }
+    if (one("#take")) taken(one("#take"));
     if (one("#explore")) run("explore");
     controls();
   };

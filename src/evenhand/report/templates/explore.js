@@ -104,11 +104,12 @@
     return new Map(groups.map(({ name }) => [name, name === state.whom ? state.moved : rest]));
   };
 
+  const side = (value) => `score ${score.is_turned ? "below" : "at least"} ${minus(fine.format(value))}`;
   const threshold = (at) => {
     const place = Math.round(at);
     if (place <= 0) return "below all scores";
     if (place > score.at.length) return "above all scores";
-    return `score ${score.is_turned ? "below" : "at least"} ${minus(fine.format(score.at[place - 1]))}`;
+    return side(score.at[place - 1]);
   };
   const first = counted.metrics[0];
   const gap = (groups, found) => {
@@ -254,7 +255,7 @@
       if (low !== null) asked.push(["rest", edge(low)], ["rest", edge(low + 1)], ["rest", String(rest - low)]);
     }
     link.href = `${part.dataset.href}&${new URLSearchParams(asked)}`;
-    const said = moved ? one("output").textContent : `score at least ${minus(fine.format(score.decided_at))}`;
+    const said = moved ? one("output").textContent : side(score.decided_at);
     told.textContent = `As explored above: ${moved && state.whom !== everyone ? `${state.whom}: ` : ""}${said}.`;
   };
 
