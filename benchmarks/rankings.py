@@ -4,12 +4,14 @@
 every query, with a known truth, and prints for each criterion how often a gap is found where there
 is none (type I, at 5%), how often one is found that is there (power), and how often 95% intervals
 of the largest difference hold the truth; FEWEST and MOST choose designs by their number of groups.
-`python benchmarks/rankings.py time ROWS` counts one ranking and compares the processor time, of all
-threads, with that of a plain group-by of the same rows.
+`python benchmarks/rankings.py time ROWS` counts one ranking of lists of 100 and compares the
+processor time, of all threads, with that of a plain group-by of the same rows by query and group,
+in the engine that holds them.
 """
 
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
@@ -119,7 +121,8 @@ def simulate(runs, fewest=2, most=1000):
 
 
 def timed(rows):
-    """Print the processor seconds of one count, and of a plain group-by of the same rows."""
+    """Print the processor seconds of one count, and of a plain group-by by the table's engine."""
+    import duckdb
     import polars as pl
 
     rng = np.random.default_rng(0)
@@ -139,20 +142,34 @@ def timed(rows):
         work()
         return time.process_time() - began
 
-    def plain():
-        frame.group_by("query", "group").agg(pl.col("place").sum(), pl.len())
-
-    named = {"sensitive_features": "group", "query": "query", "data": frame}
-    works = {
-        "a plain group-by": plain,
-        "exposure": lambda: eh.tally(None, "place", **named),
-        "exposure, top k and pairs": lambda: eh.tally("relevance", "place", top_k=10, **named),
+    keys = ["query", "group"]
+    database = duckdb.connect()
+    database.register("lists", frame.to_arrow())
+    database.execute("create table stored as select * from lists")
+    stored, pandas = database.table("stored"), frame.to_pandas()
+    mixed = frame.sample(fraction=1.0, shuffle=True, seed=0)
+    sql = 'select query, "group", sum(place), count(*) from stored group by 1, 2'
+    engines = {
+        "Polars": (frame, lambda: frame.group_by(keys).agg(pl.col("place").sum(), pl.len())),
+        "pandas": (pandas, lambda: pandas.groupby(keys)["place"].agg(["sum", "size"])),
+        "DuckDB": (stored, lambda: database.execute(sql).fetchnumpy()),
+        "Polars, rows in any order": (
+            mixed,
+            lambda: mixed.group_by(keys).agg(pl.col("place").sum(), pl.len()),
+        ),
     }
-    first = None
-    for name, work in works.items():
-        best = min(seconds(work) for _ in range(3))
-        first = first or best
-        print(f"{rows:,} rows, {name}: {best:.2f} s, {best / first:.1f} ×", flush=True)
+    for engine, (table, plain) in engines.items():
+        named = {"sensitive_features": "group", "query": "query", "data": table}
+        works = {
+            "a plain group-by": plain,
+            "exposure": partial(eh.tally, None, "place", **named),
+            "exposure, top k and pairs": partial(eh.tally, "relevance", "place", top_k=10, **named),
+        }
+        first = None
+        for name, work in works.items():
+            best = min(seconds(work) for _ in range(3))
+            first = first or best
+            print(f"{engine}: {name:26} {best:.2f} s, {best / first:.1f} ×", flush=True)
 
 
 if __name__ == "__main__":

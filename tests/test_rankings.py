@@ -199,6 +199,30 @@ def test_clicks_in_place_of_a_discount_are_the_exposure():
     np.testing.assert_allclose(found.table[0], by_group["clicks"] / by_group["relevance"])
 
 
+@pytest.mark.parametrize("levels", [2, 5])
+def test_many_lists_count_the_same_in_any_order_of_rows(levels):
+    """So many rows that they are counted some lists at a time."""
+    frame = lists(4, queries=4000, size=7, groups="abcd", levels=levels)
+    named = {"sensitive_features": "group", "query": "query", "top_k": 2}
+    mixed = eh.tally("relevance", "place", data=frame, **named)
+    for key in (["query", "place"], "query", ["query", "group"]):
+        ordered = eh.tally(
+            "relevance", "place", data=frame.sort_values(key, kind="stable"), **named
+        )
+        np.testing.assert_array_equal(ordered.cells, mixed.cells)
+        for name, total in mixed.sums.items():
+            np.testing.assert_allclose(ordered.sums[name], total)
+    place = frame["place"]
+    expected = frame.assign(e=1 / np.log2(1 + place), t=(place <= 2) * 1.0).groupby("group")
+    assert mixed.table("group", of="exposure") == pytest.approx(expected["e"].sum().to_numpy())
+    assert mixed.table("group", of="top") == pytest.approx(expected["t"].sum().to_numpy())
+    others = frame.merge(frame, on="query", suffixes=("", "_other"))
+    pairs = others[others["relevance"] > others["relevance_other"]]
+    won = pairs.assign(won=pairs["place"] < pairs["place_other"]).groupby("group")["won"]
+    assert mixed.table("group", of="pairs").tolist() == won.size().tolist()
+    assert mixed.table("group", of="won").tolist() == won.sum().tolist()
+
+
 def test_batches_of_lists_add_up_to_all_of_them():
     frame = lists(7)
     first = frame["query"].isin([f"q{i}" for i in range(5)])
@@ -335,6 +359,9 @@ BAD = {
     "query= is of rankings, and task='binary'": {"task": "binary"},
     'task="ranking" needs query=': {"query": None, "task": "ranking"},
     "No row has a place": {"y_pred": [None] * 4},
+    "Rankings are not counted with replicate weights": {
+        "sample_weight": eh.survey_weights([1] * 4, replicate_weights=np.eye(4), method="jackknife")
+    },
 }
 
 

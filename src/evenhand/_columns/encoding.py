@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.codes import (
+    DENSE,
     ROWS_AT_A_TIME,
     Column,
     Words,
@@ -107,15 +108,32 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
     >>> numbers([1, 2.5, None])
     array([1. , 2.5, nan])
     """
-    if not isinstance(values, np.ndarray | list | tuple | range):
-        import narwhals as nw
-
-        series = nw.from_native(_decoded(values), series_only=True, pass_through=True)
-        values = series.to_numpy() if isinstance(series, nw.Series) else values
-    column = floats(values, name)
+    column = floats(_array_of(values), name)
     if column.ndim != 1:
         raise InputError(not_one_column(name, column.shape))
     return column
+
+
+def whole_numbers(values: Any) -> NDArray[np.integer[Any]] | None:
+    """A column of integers as it is, without a copy; None of any other.
+
+    >>> whole_numbers(np.array([2, 1])), whole_numbers(np.array([1.5]))
+    (array([2, 1]), None)
+    """
+    array = _array_of(values)
+    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        return None
+    return array if array.dtype.kind in "iu" and array.ndim == 1 else None
+
+
+def _array_of(values: Any) -> Any:
+    """The array of a series of any library; all else as it is."""
+    if isinstance(values, np.ndarray | list | tuple | range):
+        return values
+    import narwhals as nw
+
+    series = nw.from_native(_decoded(values), series_only=True, pass_through=True)
+    return series.to_numpy() if isinstance(series, nw.Series) else values
 
 
 def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
@@ -301,7 +319,7 @@ def _encode_integers(values: NDArray[Any]) -> Column:
         codes, seen = renumber(values.view(np.uint8), 2)
         return Column(codes, tuple(bool(code) for code in seen))
     low, high = int(values.min()), int(values.max())
-    if high - low >= ROWS_AT_A_TIME:
+    if high - low >= max(ROWS_AT_A_TIME, min(len(values), DENSE)):
         words = values.astype(np.int64).view(np.uint64)
         codes, known = factorize_few(words) or factorize_many(words)
         numbers = known.view(np.int64).astype(values.dtype)
@@ -313,6 +331,8 @@ def _encode_integers(values: NDArray[Any]) -> Column:
     for rows in chunks(len(values)):
         np.subtract(values[rows], low, out=codes[rows], casting="unsafe")
     codes, seen = renumber(codes, high - low + 1)
+    if len(seen) == high - low + 1:
+        return Column(codes, tuple(range(low, high + 1)))
     return Column(codes, tuple(low + code for code in seen.tolist()))
 
 

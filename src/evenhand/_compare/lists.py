@@ -15,7 +15,8 @@ from evenhand._columns.codes import Column
 from evenhand._columns.encoding import numbers
 from evenhand._compare.moved import Moved
 from evenhand._data.groups import Groups
-from evenhand._data.rankings import Discount, ranking
+from evenhand._data.places import Discount
+from evenhand._data.rankings import ranking
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import units_of

@@ -189,12 +189,8 @@ def count(
     sums: Mapping[str, Any] | None = None,
     edges: Mapping[str, Sequence[float]] | None = None,
     cluster: Any = None,
-    in_runs: bool = False,
 ) -> Tally:
-    """Add up rows, weights and named sums in every observed cell of coded columns and groups.
-
-    Rows `in_runs` are ordered by cell, at least for the most part, and added up faster.
-    """
+    """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
     coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
     named: dict[str, Any] = _finite(sums or {})
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
@@ -214,13 +210,10 @@ def count(
     codes = [column.codes for column in coded.values()]
     replicated = {} if survey is None else _replicated(codes, sizes, named, survey)
     if weight is not None:
-        named = {
-            name: _Product(weight, power, None if of is None else named[of])
-            for name, (power, of) in weighed(named).items()
-        }
+        named = dict(products(named, weight))
     if survey is not None and survey.left is not None:
         named["fpc"] = survey.weight**2 * survey.left
-    flat, totals = _count(codes, sizes, named, in_runs=in_runs)
+    flat, totals = _count(codes, sizes, named)
     totals |= replicated
     cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
     kept = cells[-1] < axes[-1].size
@@ -307,17 +300,13 @@ def _count(
     codes: Sequence[NDArray[Any]],
     sizes: Sequence[int],
     named: Mapping[str, Numbers],
-    *,
-    in_runs: bool = False,
 ) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
     """Indices of the observed cells, and their totals."""
-    if in_runs:
-        return _of_runs(_fused(codes, sizes), named)
     if prod(sizes) <= MOST_DENSE:
         totals = _dense(codes, sizes, named)
         observed = np.flatnonzero(totals["rows"])
         return observed, {name: total[observed] for name, total in totals.items()}
-    known, inverse = np.unique(_fused(codes, sizes), return_inverse=True)
+    known, inverse = np.unique(fused(codes, sizes), return_inverse=True)
     return known.astype(np.intp), _dense([inverse], [len(known)], named)
 
 
@@ -345,7 +334,17 @@ def _is_for_variance(name: str) -> bool:
     return name != "y²" and (name.endswith(("²", "³", "⁴")) or "·" in name)
 
 
-class _Product:
+def products(
+    named: Mapping[str, NDArray[np.float64]], weight: NDArray[np.float64]
+) -> dict[str, Product]:
+    """What adds up of weighted rows: powers of the weight, times a column or nothing else."""
+    return {
+        name: Product(weight, power, None if of is None else named[of])
+        for name, (power, of) in weighed(named).items()
+    }
+
+
+class Product:
     """A column times a power of the weight, which is made a few rows at a time."""
 
     def __init__(self, weight: NDArray[np.float64], power: int, of: Any) -> None:
@@ -357,7 +356,7 @@ class _Product:
             return np.asarray(factor if self.of is None else factor * self.of[rows])
 
 
-Numbers = NDArray[np.float64] | _Product
+Numbers = NDArray[np.float64] | Product
 
 
 def _dense(
@@ -368,32 +367,15 @@ def _dense(
     totals: dict[str, NDArray[Any]] = {name: np.zeros(space) for name in named}
     totals["rows"] = np.zeros(space, np.int64)
     for rows in chunks(len(codes[0]), max(ROWS_AT_A_TIME, 4 * space)):
-        key = _fused([column[rows] for column in codes], sizes)
+        key = fused([column[rows] for column in codes], sizes)
         totals["rows"] += np.bincount(key, minlength=space)
         for name, values in named.items():
             totals[name] += np.bincount(key, weights=values[rows], minlength=space)
     return totals
 
 
-def _of_runs(
-    key: NDArray[Any], named: Mapping[str, Numbers]
-) -> tuple[NDArray[np.intp], dict[str, NDArray[Any]]]:
-    """Indices and totals of the observed cells, where rows of a cell mostly follow each other."""
-    starts = np.append(0, np.flatnonzero(key[1:] != key[:-1]) + 1)[: len(key)]
-    known, cell = np.unique(key[starts], return_inverse=True)
-    sizes = np.diff(np.append(starts, len(key)))
-    totals: dict[str, NDArray[Any]] = {}
-    added: dict[int, NDArray[Any]] = {}  # columns that go by several names are added up once
-    for name, values in named.items():
-        if id(values) not in added:
-            runs = np.add.reduceat(values[:], starts) if len(key) else np.zeros(0)
-            added[id(values)] = np.bincount(cell, runs, len(known))
-        totals[name] = added[id(values)]
-    totals["rows"] = np.bincount(cell, sizes, len(known)).astype(np.int64)
-    return known.astype(np.intp), totals
-
-
-def _fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
+def fused(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
+    """One number for each combination of codes."""
     key = codes[0].astype(smallest_unsigned(prod(sizes)))
     for column, size in zip(codes[1:], sizes[1:], strict=True):
         key *= key.dtype.type(size)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from evenhand._columns import Label
 from evenhand._data.groups import Bins, Missing, Rare
-from evenhand._data.rankings import Discount
+from evenhand._data.places import Discount
 from evenhand._data.tasks import Task
 
 PART = "part"  # in the metadata of a field

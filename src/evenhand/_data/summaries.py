@@ -17,7 +17,8 @@ from evenhand._columns.encoding import check_lengths, check_order, classes, fini
 from evenhand._data.counting import count, moments, tally_columns
 from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
 from evenhand._data.groups import groups
-from evenhand._data.rankings import Discount, ranking
+from evenhand._data.places import Discount
+from evenhand._data.rankings import ranking
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import favorable_label, scored_label, unseen_label
 from evenhand._errors import InputError

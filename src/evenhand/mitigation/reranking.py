@@ -24,7 +24,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from evenhand._columns.encoding import check_lengths, encode, finite
 from evenhand._data.dataframes import column_of, is_frame
 from evenhand._data.groups import show
-from evenhand._data.rankings import Discount, check_top, discount_of
+from evenhand._data.places import Discount, discount_of
+from evenhand._data.rankings import check_top
 from evenhand._errors import InputError, refusing
 from evenhand._words import number
 from evenhand.mitigation._fields import Fields, NonNegative, Values

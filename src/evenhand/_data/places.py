@@ -1,0 +1,324 @@
+"""Places in lists: how much attention they get, and rows in their order, some lists at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._columns import Column
+from evenhand._columns.codes import combine, radix_order
+from evenhand._columns.encoding import check_lengths, encode, finite, numbers, whole_numbers
+from evenhand._data.groups import columns_of, show
+from evenhand._data.pairs import Segments, is_new
+from evenhand._errors import InputError
+from evenhand._words import plural
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+Discount = Literal["log", "inverse"] | float | Sequence[float]
+DISCOUNTS: tuple[str, ...] = ("log", "inverse")
+LONGEST_TABLE = 1 << 20  # places whose attention is looked up, and not computed for each row
+ROWS_TOGETHER = 1 << 15  # of whole lists: all that is known of them then stays in the cache
+
+
+class Attention(NamedTuple):
+    """How much attention a place gets, beside the first: by name, by a factor, or as listed."""
+
+    of: Any
+
+    def at(self, place: Floats) -> Floats:
+        """The attention of places from 1 on; none beyond the end of a list of numbers."""
+        if self.of == "log":
+            return np.asarray(1 / np.log2(1 + place))
+        if self.of == "inverse":
+            return np.asarray(1 / place)
+        if isinstance(self.of, float):
+            return np.asarray(self.of ** (place - 1))
+        listed = np.append(self.of, 0.0)
+        return listed[np.minimum(place, len(listed)).astype(np.intp) - 1]
+
+
+def discount_of(discount: Any) -> Attention:
+    """Read a discount.
+
+    >>> discount_of("log").at(np.array([1.0, 3.0])), discount_of(0.5).at(np.array([1.0, 3.0]))
+    (array([1. , 0.5]), array([1.  , 0.25]))
+    """
+    if isinstance(discount, str):
+        if discount in DISCOUNTS:
+            return Attention(discount)
+    elif isinstance(discount, Real) and not isinstance(discount, bool):
+        if 0 < float(discount) < 1:
+            return Attention(float(discount))
+    elif np.ndim(discount) == 1 and len(discount):
+        listed = finite(discount, "discount")
+        if (listed >= 0).all() and listed.any():
+            return Attention(tuple(listed.tolist()))
+    raise InputError(
+        f"discount={discount!r} is not 'log' (1 / log2(1 + place)), 'inverse' (1 / place), a "
+        "number between 0 and 1 (how many look one place further), or a list of numbers from the "
+        "first place on."
+    )
+
+
+class Some(NamedTuple):
+    """Rows of some lists, by list: the lists as segments, which they are, and all lists' names."""
+
+    rows: slice | Places
+    segments: Segments
+    lists: NDArray[Any]
+    names: Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The list of each row, how each is called, and the query that it is a list of."""
+
+    codes: NDArray[Any]
+    names: Sequence[Any]
+    query: Column
+
+    def some(self) -> Iterator[Some]:
+        """Rows of some lists at a time, so few that they stay in the cache.
+
+        Where the rows of every list follow each other, nothing is sorted.
+        """
+        heads = np.flatnonzero(is_new(self.codes))
+        order = None
+        if len(heads) > len(self.names):
+            order = radix_order(self.codes)
+            heads = np.append(0, np.cumsum(np.bincount(self.codes)))[:-1]
+        ends = np.append(heads, len(self.codes))
+        begin = 0
+        while begin < len(heads):
+            reach = np.searchsorted(ends, ends[begin] + ROWS_TOGETHER, "right") - 1
+            end = max(begin + 1, int(reach))
+            rows = slice(int(ends[begin]), int(ends[end]))
+            first = heads[begin:end]
+            which = self.codes[first if order is None else order[first]]
+            chosen = rows if order is None else order[rows]
+            segments = Segments(first - ends[begin], rows.stop - rows.start)
+            yield Some(chosen, segments, which, self.names)
+            begin = end
+
+
+def lists_of(query: Any) -> Lists:
+    """Several columns name a list together, of which the first is the query."""
+    if query is None:
+        raise InputError("Pass query=, the column that says which list each row is in.")
+    coded = {name: encode(values, name) for name, values in columns_of(query, "query").items()}
+    for name, column in coded.items():
+        if column.missing:
+            raise InputError(
+                f"{plural(column.missing, 'row')} of {len(column)} have no {name}, so they are in "
+                "no list. Drop those rows."
+            )
+    first = next(iter(coded.values()))
+    if len(coded) == 1:
+        return Lists(first.codes, first.labels, first)
+    check_lengths(**coded)
+    codes, rows = combine([(column.codes, len(column.labels)) for column in coded.values()])
+    parts = [[column.labels[i] for i in column.codes[rows]] for column in coded.values()]
+    return Lists(codes, list(zip(*parts, strict=True)), first)
+
+
+class Notable(NamedTuple):
+    """Lists that lack places, with their rows and their last place, and how many rows tie."""
+
+    skips: tuple[tuple[int, int, int], ...] = ()
+    ties: int = 0
+
+
+NONE = Notable()
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Rows of some lists, by list and place; `first` and `last` are the places that tie.
+
+    All but `rows` are in this order. Rows that were not shown have no place: their `first` is 0.
+    """
+
+    rows: Places
+    list_of: Places
+    first: Places
+    last: Places | None = None
+    notable: Notable = NONE
+
+    def arranged(self, rows: Places) -> Order:
+        """The same in another order."""
+        last = None if self.last is None else self.last[rows]
+        return Order(self.rows[rows], self.list_of[rows], self.first[rows], last, self.notable)
+
+    def within(self, places: int) -> Floats:
+        """The share of each row in the first places: 0 or 1, or a part where rows tie."""
+        if self.last is None:
+            return ((self.first > 0) & (self.first <= places)).astype(np.float64)
+        size = self.last - self.first + 1
+        return np.asarray(np.clip(places - self.first + 1, 0, size) / size)
+
+    @property
+    def tied(self) -> Places | None:
+        """What rows that tie in a list have in common, if there are any."""
+        return None if self.last is None and self.first.min() > 0 else self.first
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The attention that places give to rows, looked up where lists are not too long."""
+
+    attention: Attention
+    longest: int
+
+    @cached_property
+    def _each(self) -> Floats | None:
+        if self.longest > LONGEST_TABLE:
+            return None
+        return np.append(0.0, self.attention.at(np.arange(1.0, self.longest + 1)))
+
+    @cached_property
+    def _total(self) -> Floats:
+        return np.cumsum(np.append(0.0, self.attention.at(np.arange(1.0, self.longest + 1))))
+
+    def of(self, order: Order) -> Floats:
+        """The attention of each row: that of its place, or the mean of those that tie for it."""
+        first, last = order.first, order.last
+        if last is not None:
+            return np.asarray((self._total[last] - self._total[first - 1]) / (last - first + 1))
+        if self._each is not None:
+            return self._each[first]
+        return np.where(first > 0, self.attention.at(np.maximum(first, 1.0)), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """The place of each row, from 1 on, or NaN where it was not shown."""
+
+    of: NDArray[Any]
+    longest: int
+    absent: int
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def notes(self, seen: Sequence[Notable], lists: Lists) -> tuple[str, ...]:
+        """That rows were not shown, and that lists lack places, in words."""
+        notes, skips = [], [skip for one in seen for skip in one.skips]
+        if skips:
+            one, size, last = min(skips)
+            notes = [
+                f"{plural(len(skips), 'list')} skip{'s' if len(skips) == 1 else ''} places: "
+                f"{show(lists.names[one])} has {plural(size, 'row')} and a place {last}. Rows may "
+                "be missing; exposure is that of the place stated."
+            ]
+        if self.absent:
+            shown = plural(self.absent, "row")
+            notes.append(f"{shown} without a place count as not shown: no exposure.")
+        return tuple(notes)
+
+    def order(self, some: Some) -> Order:
+        """The rows of some lists by their places."""
+        given, lists = self.of[some.rows], some.segments
+        if self.absent:
+            given = np.where(np.isnan(given), self.longest + 1, given)
+        at, list_of = given.astype(np.intp, copy=False), lists.of_row
+        if (at <= lists.spread(lists.sizes)).all():  # each row has a place to be put into
+            order = np.full(len(at), -1)
+            order[lists.spread(lists.starts - 1) + at] = np.arange(len(at))
+            if order.min() >= 0:
+                return Order(order, list_of, at[order])
+        order = radix_order(at)
+        order = order[radix_order(list_of[order])]
+        first = at[order]
+        first[first > self.longest] = 0
+        same = (first[1:] == first[:-1]) & (list_of[1:] == list_of[:-1]) & (first[1:] > 0)
+        if same.any():
+            row = int(np.flatnonzero(same)[0])
+            raise InputError(
+                f"The place {first[row]} occurs twice in the list "
+                f"{show(some.names[some.lists[list_of[row]]])}. If rows tie, pass their scores as "
+                "y_score=; if a query has several lists, name both columns, that of the query "
+                "first, in query=."
+            )
+        last = np.maximum.reduceat(first, lists.starts)
+        shown = np.add.reduceat((first > 0).astype(np.intp), lists.starts)
+        short = last > shown
+        skips = zip(*(part[short].tolist() for part in (some.lists, shown, last)), strict=True)
+        return Order(order, list_of, first, notable=Notable(tuple(skips)))
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The score of each row, of which the highest comes first; equal ones share their places."""
+
+    of: Floats
+    longest: int
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def order(self, some: Some) -> Order:
+        """The rows of some lists by their scores."""
+        score = self.of[some.rows]
+        list_of = some.segments.of_row
+        order = np.argsort(-score)
+        order = order[radix_order(list_of[order])]
+        score = score[order]
+        ties = np.flatnonzero(is_new(list_of, score))
+        size = np.diff(np.append(ties, len(score)))
+        first = np.repeat(ties, size) - some.segments.starts[list_of] + 1
+        if len(ties) == len(score):
+            return Order(order, list_of, first)
+        number = int(size[size > 1].sum())
+        last = first + np.repeat(size, size) - 1
+        return Order(order, list_of, first, last, Notable(ties=number))
+
+    def notes(self, seen: Sequence[Notable], lists: Lists) -> tuple[str, ...]:  # noqa: ARG002
+        """That rows tie, in words."""
+        ties = sum(one.ties for one in seen)
+        if not ties:
+            return ()
+        return (f"{plural(ties, 'row')} share their places with rows of the same score.",)
+
+
+def places_of(rank: Any, score: Any, lists: Lists) -> Ranks | Scores:
+    """Read what orders the lists."""
+    if (rank is None) == (score is None):
+        raise InputError(
+            "Pass what orders the lists: y_pred, the place of each row from 1 on, or y_score, by "
+            "which the highest comes first; not both."
+        )
+    if rank is None:
+        known = finite(score, "y_score")
+        check_lengths(query=lists.codes, y_score=known)
+        return Scores(known, int(np.bincount(lists.codes).max()))
+    whole = whole_numbers(rank)
+    place: NDArray[Any] = numbers(rank, "y_pred") if whole is None else whole
+    check_lengths(query=lists.codes, y_pred=place)
+    absent, known = 0, place
+    if whole is None:
+        missing = np.isnan(place)
+        absent = int(missing.sum())
+        if absent == len(place):
+            raise InputError("No row has a place in its list.")
+        known = place[~missing]
+        _check(known[~(np.isfinite(known) & (known == np.rint(known)))])
+    least, longest = int(known.min()), int(known.max())
+    if least <= 0:
+        _check(place[place < 0])
+        raise InputError("y_pred begins with the place 0. The first place is 1: add 1 to all.")
+    return Ranks(place, longest, absent)
+
+
+def _check(wrong: NDArray[Any]) -> None:
+    if len(wrong):
+        raise InputError(
+            f"y_pred has the place {wrong[0]:g}; places are 1, 2, 3, … If these are scores, "
+            "pass them as y_score=."
+        )
