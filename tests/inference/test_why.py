@@ -1,5 +1,6 @@
 """Accounts of a gap: parts that add up, against hand arithmetic, statsmodels and brute force."""
 
+import re
 from itertools import permutations
 
 import numpy as np
@@ -341,11 +342,27 @@ def test_columns_that_cannot_explain_are_refused_in_words(by, words):
         ("statistical_parity", {"confidence": 95}, "between 0 and 1"),
         ("strong_parity", {}, "not explained here"),
         ("performance_parity(average_odds)", {"by": "x"}, "not a ratio of sums"),
+        ("treatment_equality", {"by": "x"}, "counts other people above the line"),
     ],
 )
 def test_questions_without_an_account_are_refused_in_words(criterion, options, words):
     with pytest.raises(eh.InputError, match=words):
         eh.explain(criterion, "y", "p", sensitive_features="g", data=PEOPLE, **options)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "metric"),
+    [
+        ("equalized_odds", "(true|false) positive rate"),
+        ("performance_parity(tnr)", "true negative rate"),
+        ("performance_parity(accuracy)", "accuracy"),
+    ],
+)
+def test_an_account_says_which_rate_differs(criterion, metric):
+    random = np.random.default_rng(0)
+    group, by, y, p = random.integers(0, 2, (4, 400))
+    found = eh.explain(criterion, y, p, sensitive_features=group, by=by)
+    assert re.match(f"The gap in {metric} between", found.summary)
 
 
 def amounts(rows=4000, gap=0.3):

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from evenhand._audit.finding import Finding
 from evenhand._audit.naming import Names
-from evenhand._audit.wording import Wording, with_article
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.tallies import Tally
@@ -69,11 +68,9 @@ def first_account(
     later = {f.criterion for f in findings[1:]} & {"predictive_parity"}
     for finding in sorted(findings, key=lambda one: one.criterion in later):
         try:
-            found = explained(
+            return explained(
                 replace(evidence, sources=whole), finding.criterion, names, confidence=confidence
             )
         except InputError:
             continue
-        metric = Wording(evidence, names).metric(finding, found.cell)
-        return replace(found, metric=with_article(metric))
     return None

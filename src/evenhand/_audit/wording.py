@@ -14,13 +14,12 @@ from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._words import capitalized, name, number, percent
+from evenhand.criteria.compared import SELECTION, metric_of, with_article
 from evenhand.criteria.criterion import class_of
 from evenhand.criteria.terms import COMPARED
 
 SIGNED = COMPARED["performance_parity(mean_error)"]
-SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
 WHOLE = ("wasserstein_parity",)  # no cut point says where distributions differ
-LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
 THOUSAND = 1000
 NUMBERED = re.compile(r"^\w.* \d+$")  # one of many places or teams, not people
 NEAR = 0.045  # how far off a named fraction may be, as a share of it
@@ -44,22 +43,14 @@ class Wording:
 
     def metric(self, finding: Finding, cell: Label) -> str:
         """What is compared, in the field's words."""
-        asked, good = finding.criterion, self.evidence.favorable
-        if asked in SELECTION:
-            if good is not None and class_of(cell) == good:
-                return "selection rate"
-            return f"share predicted “{show(class_of(cell))}”"
-        if asked == "equalized_odds" and isinstance(cell, tuple) and len(cell) == 2:
-            return self._odds(*cell)
-        if asked in COMPARED:
-            of_class = good is None and cell in self.evidence.classes
-            return COMPARED[asked] + (f" for “{show(cell)}”" if of_class else "")
+        asked = finding.criterion
         if asked in WHOLE:
             of = "predictions" if self.evidence.task == "regression" else "scores"
             return f"distribution of {of}"
-        if finding.estimates is None and isinstance(cell, float):
+        is_named = asked in COMPARED or asked in SELECTION
+        if not is_named and finding.estimates is None and isinstance(cell, float):
             return f"share at or below {number(cell)}"
-        return asked.replace("_", " ").replace("(", ": ").removesuffix(")")
+        return metric_of(asked, cell, self.evidence.classes, self.evidence.favorable)
 
     def sentence(self, finding: Finding, values: GroupValues) -> str:
         """A sentence or two about the finding that a manager can repeat."""
@@ -105,13 +96,6 @@ class Wording:
         if not np.isfinite(finding.gap.high):
             return "no upper bound"
         return f"≤ {_brief(finding.at_most)}"
-
-    def _odds(self, truth: Label, prediction: Label) -> str:
-        good = self.evidence.favorable
-        if good is None or len(self.evidence.classes) != 2:
-            return f"share predicted “{show(prediction)}” where the truth is “{show(truth)}”"
-        right = "true" if truth == prediction else "false"
-        return f"{right} {'positive' if prediction == good else 'negative'} rate"
 
     def _name(self, label: Label) -> str:
         return name(self.names(self.evidence.columns, label))
@@ -264,15 +248,6 @@ def _side(error: float) -> str:
 
 def _article(noun: str) -> str:
     return "an" if noun.startswith((*"aeiouAEIO", "F1")) else "a"
-
-
-def with_article(noun: str) -> str:
-    """What is compared, with an article where more is said of it.
-
-    >>> with_article("selection rate"), with_article("share predicted “1”")
-    ('selection rate', 'the share predicted “1”')
-    """
-    return f"the {noun}" if noun.startswith(LONG) else noun
 
 
 def _brief(apart: str) -> str:

@@ -12,7 +12,6 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._result import Columns, Result, finite
 from evenhand._words import listing, number, percent, percents, plural
-from evenhand.criteria.terms import COMPARED
 
 SCHEMA = "evenhand.account/1"
 NO_CAUSE = (
@@ -213,7 +212,7 @@ class Account(Result):
     def _gap(self) -> str:
         first, second = self.called
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
-        what = self.metric or COMPARED.get(self.criterion, self.criterion.replace("_", " "))
+        what = self.metric or self.criterion.replace("_", " ")
         return (
             f"The gap in {what} between {first} and {second} is {self._amount(self.gap.value)} "
             f"({shown[0]} against {shown[1]})."
@@ -257,11 +256,15 @@ class Account(Result):
                 f" That is a reversal (Simpson's paradox): overall the value is higher for "
                 f"{over}, but among people alike in {names} it is higher for {under}."
             )
-        lost = max(self.outside)
-        if lost > 0:
+        lost = [
+            f"{percent(part)} of {group}"
+            for part, group in zip(self.outside, self.called, strict=True)
+            if part > 0
+        ]
+        if lost:
             text += (
-                f" {percent(lost)} of one group has no counterpart in the other, and nothing can "
-                "be said about how they compare."
+                f" {listing(lost)} have no counterpart in the other group, and nothing can be said "
+                "about how they compare."
             )
         return text
 

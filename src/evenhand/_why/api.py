@@ -30,6 +30,7 @@ from evenhand._why.rows import are_strata, check_outcome, explaining, rows_of
 from evenhand._why.strata import Means
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
+from evenhand.criteria.compared import metric_of, with_article
 from evenhand.criteria.evaluation import asked_of
 from evenhand.statistics import KINDS, E, Table
 
@@ -228,6 +229,7 @@ def _gap(
         "cell": cell,
         "groups": (table.groups[pair[0]], table.groups[pair[1]]),
         "values": (float(values[0]), float(values[1])),
+        "metric": _metric(asked, cell, counts, favorable),
         "is_rate": asked.statistic.bounds == (0.0, 1.0),
         "confidence": confidence,
         "frame_kind": kind,
@@ -320,6 +322,17 @@ def _table(asked: Criterion, counts: Tally, favorable: Label) -> Table:
     labels = counts.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
     return asked.table(counts, good if len(labels) <= 2 or favorable is not None else None)
+
+
+def _metric(asked: Criterion, cell: Label, counts: Tally, favorable: Label) -> str:
+    """What is compared, in words that stand after "the gap in"."""
+    if KINDS[asked.statistic.needs].about != "labels":
+        return with_article(metric_of(asked.name, cell, ()))
+    labels = counts.labels("yhat")
+    good = favorable_label(labels, favorable, required=False)
+    if len(labels) > 2 and favorable is None:
+        good = None
+    return with_article(metric_of(asked.name, cell, labels, good))
 
 
 def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[int, int]]:

@@ -159,4 +159,10 @@ def sides_of(single: Tally, statistic: Statistic, cell: Label) -> tuple[Floats, 
         )
     at = statistic.read(single).cells.index(cell)
     above, below = np.broadcast_arrays(*sides)
+    if (above[at][below[at] == 0] != 0).any():
+        raise InputError(
+            f"{statistic.formula} counts other people above the line than below it, so it has no "
+            "composition: explain a rate such as statistical_parity, equal_opportunity or "
+            "accuracy_parity."
+        )
     return np.asarray(above[at], np.float64), np.asarray(below[at], np.float64)
