@@ -36,7 +36,7 @@ def pairs(segment: Segments, level: Levels, tied: Places | None = None) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Rows that belong together follow each other: where each segment begins, of so many rows."""
+    """Where segments of rows that follow each other begin, and the number of rows."""
 
     starts: Places
     rows: int

@@ -68,7 +68,7 @@ def discount_of(discount: Any) -> Attention:
 
 
 class Some(NamedTuple):
-    """Rows of some lists, by list: the lists as segments, which they are, and all lists' names."""
+    """Rows of some lists, these lists as segments, which they are, and the names of all lists."""
 
     rows: slice | Places
     segments: Segments

@@ -190,7 +190,7 @@ class Items:
 
 
 class Totals(NamedTuple):
-    """Adds up rows of cells: where each cell begins, and which it is of so many."""
+    """Adds up rows of cells: where each cell begins, its place, and their number."""
 
     starts: Places
     cells: Places
