@@ -412,6 +412,7 @@ def contests() -> Iterator[Contest]:
     for name, draw in (
         ("auroc, 600, 300", binormal((600, 300), (1.0, 1.5))),
         ("auroc, 300, 80", binormal((300, 80), (0.8, 1.7))),
+        ("auroc, 300, 80, the small group lower", binormal((300, 80), (1.7, 0.8))),
         ("auroc of a mixture, 1500, 500", _easier),
     ):
         yield Contest(Design(name, areas, draw, np.nan, "auroc"), delong)
