@@ -508,6 +508,23 @@ def test_scores_are_not_taken_for_the_places_of_compared_rankings():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("alike", "possible"), [(1, 0.5), (30, 0.08)])
+def test_pairs_that_were_all_won_do_not_show_that_the_next_one_will_be(alike, possible):
+    """Each list has a pair of one group; Clopper and Pearson's limit of 30 of 30 is 0.88."""
+    query = np.arange(2 * alike * 2) // 2
+    group = np.where(query % 2, "a", "b")
+    won = eh.interval(
+        "performance_parity(pairwise_within)",
+        np.tile([1, 0], len(query) // 2),
+        np.tile([1, 2], len(query) // 2),
+        sensitive_features=group,
+        query=query,
+        measure="mpd",
+    )
+    assert won.low == 0
+    assert won.high > possible
+
+
 def test_equal_groups_of_two_rows_rarely_differ_in_the_share_of_the_top():
     """A rate of two rows, both in the top, is no certain one."""
     rng = np.random.default_rng(16)

@@ -232,8 +232,8 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     check_column(features, role)
     if isinstance(features, Probable):
         raise InputTypeError(
-            "These groups are not known for sure. What can be said of them is said by "
-            "evenhand.bounds, and by evaluate, interval, audit and assert_even."
+            "These groups are not known for sure, and this function needs known groups. "
+            "evenhand.bounds, evaluate, interval, audit and assert_even read them."
         )
     if isinstance(features, Mapping):
         return dict(features)

@@ -29,7 +29,10 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
         return _scaled(source, statistic, table)
     of, per = statistic.means[0], statistic.relative_to
     mean = ratio(source.table("group", of=of), source.table("group", of=per or "weight"))
-    moments = _row_moments(source, of, mean) if per is None else _ratio_moments(source, of, per)
+    if per is None:
+        moments = _row_moments(source, of, mean)
+    else:
+        moments = _ratio_moments(source, of, per, statistic.bounds)
     influence = E(of, per=per).influence
     amount = influence_amount(source, influence, moments.variance * moments.rows, per)
     known, alone = _dependent(source, moments, amount)
@@ -106,7 +109,24 @@ def _of_single_rows(variance: Floats, mean: Floats, rows: Floats) -> Floats:
     return np.where(seen, np.maximum(variance, ratio(np.full(rows.shape, each), rows)), variance)
 
 
-def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
+def _with_two_more(
+    variance: Floats, value: Floats, rows: Floats, bounds: tuple[float, float]
+) -> Floats:
+    """Variances, none less than what two further rows at an end of the range would add.
+
+    Two rows of all groups; or, where rows are the same in every group, two of each.
+    """
+    if not np.isfinite(bounds).all():
+        return variance
+    farthest = np.maximum(value - bounds[0], bounds[1] - value)
+    seen = rows if (variance <= 1e-12).all() else rows.sum()
+    least = ratio(LENT_ROWS * farthest**2 / (seen + LENT_ROWS), rows)
+    return np.where(rows > 0, np.maximum(variance, least), variance)
+
+
+def _ratio_moments(
+    source: Tally, of: str, per: str, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> RowMoments:
     """Moments of the influences wᵢ (nᵢ − T dᵢ) / D: those of a mean, where d are the weights."""
     above, below = (source.table("group", of=name) for name in (of, per))
     value = np.nan_to_num(ratio(above, below))
@@ -123,6 +143,7 @@ def _ratio_moments(source: Tally, of: str, per: str) -> RowMoments:
     second = np.maximum(parts[0] - 2 * value * parts[1] + value**2 * parts[2], 0.0)
     rows = np.nan_to_num(ratio(below**2, squares_of(source, per)))
     second = _of_single_rows(np.nan_to_num(ratio(second, below**2)), value, rows)
+    second = _with_two_more(second, value, rows, bounds)
     unknown = np.full(second.shape, np.nan)
     effect = ratio(source.table("group", of="rows"), rows)
     return RowMoments(*(part[None] for part in (second, unknown, unknown, rows, effect)))
