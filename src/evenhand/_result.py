@@ -135,8 +135,10 @@ class Page(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
+        # Links within the page stay in its frame: else they lead to the address of the notebook.
+        own = self.replace("<head>", '<head><base href="about:srcdoc">', 1)
         return (
-            f'<iframe srcdoc="{escape(self)}" sandbox="allow-scripts" title="evenhand" '
+            f'<iframe srcdoc="{escape(own)}" sandbox="allow-scripts" title="evenhand" '
             'style="width: 100%; height: 45rem; border: 0"></iframe>'
         )
 

@@ -1,6 +1,9 @@
 """What a page explores is what was counted: regrouped, compared, and at other thresholds."""
 
 import json
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import duckdb
 import numpy as np
@@ -158,6 +161,33 @@ def test_people_and_points_follow_the_threshold(chrome, link, desk, loans, tmp_p
     assert "Selection rate by race" in chrome.ask("document.querySelector('.opened').textContent")
     chrome.until("document.querySelector('#tests .lede')")
     assert chrome.problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="there is no browser of the Chromium family")
+def test_a_notebook_shows_the_page_in_a_frame_that_its_links_do_not_leave(chrome, loans, tmp_path):  # noqa: F811
+    page = eh.audit(
+        "outcome",
+        "decision",
+        sensitive_features="sex",
+        favorable="repaid",
+        criteria="statistical_parity",
+        data=loans,
+    ).explore()
+    frame = page._repr_html_().replace('"allow-scripts"', '"allow-scripts allow-same-origin"')
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><title>n</title>{frame}")
+    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        chrome.go(f"http://127.0.0.1:{server.server_port}/notebook.html")
+        inside = "document.querySelector('iframe').contentDocument"
+        chrome.until(f"{inside}.querySelector('#explore tbody button')")
+        chrome.ask(f"{inside}.querySelector('#explore tbody button').click()")
+        assert chrome.ask(f"{inside}.querySelectorAll('.opened').length") == 1
+        chrome.ask(f"{inside}.querySelector('nav a[href=\"#explore\"]').click()")
+        chrome.until(f"{inside}.URL === 'about:srcdoc#explore'")
+        assert chrome.ask(f"{inside}.querySelectorAll('.opened').length") == 1
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

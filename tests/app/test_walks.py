@@ -162,7 +162,7 @@ def test_a_file_becomes_a_report_whose_numbers_are_the_commands(
     chrome.ask("document.body.dataset.left = true; location.search = ''")
     chrome.until("!document.body.dataset.left && document.readyState == 'complete'")
     chrome.choose_file("#saved input", tmp_path / "downloads" / "loans-choices.toml")
-    chrome.until("document.querySelector('#tests .lede')")
+    chrome.until("document.readyState === 'complete' && document.querySelector('#tests .lede')")
     assert chrome.ask("document.querySelector('#command').innerText") == command
     assert chrome.problems == []
 
@@ -324,7 +324,8 @@ def test_nothing_stands_in_the_way_on_any_screen(link, loans, tmp_path, width, d
         assert obstacles(chrome) == []
         assert chrome.problems == []
         chrome.ask("location.pathname = '/files/gone'")
-        chrome.until("document.querySelector('main .caution')")
+        gone = "document.readyState === 'complete' && location.pathname === '/files/gone'"
+        chrome.until(f"{gone} && document.querySelector('main .caution')")
         assert obstacles(chrome) == []
         chrome.ask("document.body.append(document.createElement('button'))")
         assert any("button" in one for one in obstacles(chrome))
