@@ -49,6 +49,7 @@ def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
     said = [
         f"Decisions by the scores in {choices.opened.name}, as explored in evenhand app.",
         *rule.explain(evidence.favorable).splitlines(),
+        "Thresholds are rounded in these words, and exact in the query.",
     ]
     if is_drawn and not ids:
         said.append("For a chance between 0 and 1, draw a lot for each person.")
