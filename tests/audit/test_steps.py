@@ -48,6 +48,22 @@ SITUATIONS = {
         {"y_true": CLASSES, "y_pred": SCORES.argmax(axis=1), "y_score": SCORES, "groups": GROUP},
         {},
     ),
+    "precision alone differs": (
+        {
+            "y_true": np.concatenate(
+                [np.repeat([1, 0], [300, 300]), np.repeat([1, 0], [200, 400])]
+            ),
+            "y_pred": np.concatenate(
+                [
+                    np.repeat([1, 0, 1, 0], [210, 90, 90, 210]),
+                    np.repeat([1, 0, 1, 0], [140, 60, 120, 280]),
+                ]
+            ),
+            "y_score": None,
+            "groups": GROUP,
+        },
+        {"favorable": 1},
+    ),
     "few rows": scored(TRUTH[580:620], EVEN[580:620], GROUP[580:620]),
     "a group for every age": scored(TRUTH, EVEN, 18 + np.arange(ROWS) // 2 % 60),
     "nothing is shown": scored(TRUTH, EVEN),
@@ -119,6 +135,7 @@ FOUND = {
     "several classes": ("The model works less well", "more decisions would be right: "),
     "another threshold helps": ("The threshold matters for ", " of people instead of "),
     "scores mean different things": ("Scores mean different things", "selected in "),
+    "precision alone differs": ("Precision differs; ", "fewer would be selected wrongly: "),
     "few rows": ("2 groups are too small to judge.", "Each would need about "),
     "a group lacks a label": ("Some criteria say nothing about c.", "It has 5 rows"),
 }

@@ -22,8 +22,8 @@ ROWS = {
     ),
     "a missing group": (
         lambda rows: hole(rows, "g"),
-        "1 of 600 rows has no value of 'g'. Drop such rows, let an audit hold whatever their "
-        "group is with --missing unknown, or make them a group of their own "
+        "1 of 600 rows has no value of 'g'. Drop such rows, ask for answers that hold "
+        "whatever their group is with --missing unknown, or make them a group of their own "
         "with --missing group.",
     ),
     "one group": (lambda rows: changed(rows, g="a"), "There is only one group, 'a'"),

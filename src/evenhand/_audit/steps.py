@@ -40,8 +40,9 @@ MOST_NAMED = 3
 ENOUGH = 30  # rows of a group that is not merged with others
 SELECTION = ("statistical_parity", "selection_rate_ratio")
 ERRORS = ("equalized_odds", "equal_opportunity", "predictive_equality")
-ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity", "predictive_parity")
-OF_ROWS = (*ERRORS, "predictive_parity", "false_omission_rate_parity")  # undefined without rows
+ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity")
+PREDICTIVE = {"predictive_parity": "Precision", "false_omission_rate_parity": "False omission"}
+OF_ROWS = (*ERRORS, *PREDICTIVE)  # undefined without rows
 CALIBRATION = ("calibration_parity", "calibration_within_groups")
 FOR_RELEVANCE = ("pairwise_parity", "performance_parity(pairwise_across)")
 SIGNED = "performance_parity(mean_error)"
@@ -192,20 +193,66 @@ def _errors(
     )
 
 
+def _precision(
+    audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
+) -> Iterator[Step]:
+    """A decision is right less often in some groups, where errors are not shown to differ."""
+    found = next((name for name in PREDICTIVE if name in differing), None)
+    if found is None or not audit.evidence.is_of_labels:
+        return
+    if {*SELECTION, *ACCURACY} & set(differing):
+        return
+    bases = _spread(summary, "base_rate")
+    if bases is not None and bases >= NOTABLE:
+        remedy = (
+            f"Base rates differ by {100 * bases:.0f} points; where error rates are alike, that "
+            "alone makes it differ, and no rule evens out both. Ask first whether the labels are "
+            "fair, then which of the two matters here."
+        )
+        action = "ask whether the labels are fair, and which error matters"
+    else:
+        remedy = "Look for weaker features, worse labels or too few training rows there."
+        action = "look for weaker features, worse labels or too few training rows"
+    yield _step(
+        f"{PREDICTIVE[found]} differs; error rates are not shown to differ.",
+        remedy,
+        f'audit.explain("{found}")',
+        _selected_wrongly(audit, summary) if found == "predictive_parity" else "",
+        action=action,
+    )
+
+
+def _selected_wrongly(audit: AuditParts, summary: Summary) -> str:
+    """How many fewer of the selected would be selected wrongly, in words."""
+    selected, share = _selected_by_group(audit, summary), _shares(summary, "precision")
+    if selected is None or share is None:
+        return ""
+    overall, said = _lacking_of(audit, summary, selected, share)
+    told = f"At the overall precision of {overall}, fewer would be selected wrongly: {said}."
+    return told if said else ""
+
+
 def _righted(audit: AuditParts, summary: Summary) -> str:
     """How many decisions more would be right in groups below the overall accuracy, in words."""
-    counts = _counted(summary, "accuracy")
-    if counts is None or "weight" in audit.evidence.counted.sums:
+    share = _shares(summary, "accuracy")
+    if share is None:
         return ""
+    overall, said = _lacking_of(audit, summary, audit.evidence.rows, share)
+    told = f"At the overall accuracy of {overall}, more decisions would be right: {said}."
+    return told if said else ""
+
+
+def _lacking_of(
+    audit: AuditParts, summary: Summary, rows: Floats, share: Floats
+) -> tuple[str, str]:
+    """The share of all rows, and how many rows which groups lack to have it, unless weighted."""
+    overall = float(rows @ share / rows.sum())
     names = [group["label"] for group in summary["table"]["groups"]]
-    rows = audit.evidence.rows
-    overall = float(counts.sum() / rows.sum())
-    wrong = rows * overall - counts
-    most = [at for at in np.argsort(-wrong)[:MOST_NAMED] if wrong[at] >= 0.5]
-    if not most:
-        return ""
-    said = listing([f"{wrong[at]:,.0f} in {name(names[at])}" for at in most])
-    return f"At the overall accuracy of {percent(overall)}, more decisions would be right: {said}."
+    lack = rows * (overall - share)
+    most = [at for at in np.argsort(-lack)[:MOST_NAMED] if lack[at] >= 0.5]
+    if "weight" in audit.evidence.counted.sums:
+        most = []
+    return percent(overall), listing([f"{lack[at]:,.0f} in {name(names[at])}" for at in most])
 
 
 def _threshold(
@@ -311,16 +358,21 @@ def _selected_by_group(audit: AuditParts, summary: Summary) -> Floats | None:
 
 def _counted(summary: Summary, metric: str) -> Floats | None:
     """How many rows of each group a share is; None where it is not known of all."""
+    share = _shares(summary, metric)
+    if share is None:
+        return None
+    rows = [group["rows"] for group in summary["table"]["groups"]]
+    return share * np.array(rows, dtype=np.float64)
+
+
+def _shares(summary: Summary, metric: str) -> Floats | None:
+    """A share in each group; None where it is not known of all."""
     table = summary["table"]
     keys = [one["key"] for one in table["metrics"]]
     if metric not in keys:
         return None
-    at = keys.index(metric)
-    shares = [group["values"][at] for group in table["groups"]]
-    if None in shares:
-        return None
-    rows: Floats = np.array([group["rows"] for group in table["groups"]], dtype=np.float64)
-    return rows * np.array(shares, dtype=np.float64)
+    shares = [group["values"][keys.index(metric)] for group in table["groups"]]
+    return None if None in shares else np.array(shares, dtype=np.float64)
 
 
 def _changes(summary: Summary, change: Floats) -> str:
@@ -535,6 +587,7 @@ Finder = Callable[[AuditParts, Summary, Mapping[str, Finding]], Iterator[Step]]
 FINDERS: Sequence[Finder] = (
     _selection,
     _errors,
+    _precision,
     _signed,
     _amounts,
     _places,

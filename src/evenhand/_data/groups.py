@@ -354,7 +354,7 @@ def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[st
     finding = f"{absent} of {rows} rows {'has' if absent == 1 else 'have'} no value of {name!r}"
     if missing == "error":
         raise InputError(
-            f"{finding}. Drop such rows, let an audit hold whatever their group is with "
+            f"{finding}. Drop such rows, ask for answers that hold whatever their group is with "
             'missing="unknown", or make them a group of their own with missing="group".'
         )
     if missing == "unknown":

@@ -18,7 +18,7 @@ from evenhand.report.blocks import (
     Terms,
     Text,
 )
-from evenhand.report.formats import key, name, words
+from evenhand.report.formats import apart, is_width, key, name, words
 
 Document = Mapping[str, Any]
 
@@ -98,7 +98,9 @@ def _criteria(document: Document, findings: Sequence[Document]) -> Table:
         cells = [Cell(_title(each, findings)), Cell(VERDICTS[verdict], kind=kind)]
         for one in names:
             answer = known.get(one)
-            cells.append(Cell("–") if answer is None else Cell(_ends(answer), key(answer["high"])))
+            cells.append(
+                Cell("–") if answer is None else Cell(_ends(answer, each), key(answer["high"]))
+            )
         rows.append(Row(cells))
     return Table("Criteria", heads, rows, caption=level, kind="cards")
 
@@ -118,8 +120,14 @@ def _answered(document: Document) -> Document:
     return {**document, "answers": there}
 
 
-def _ends(answer: Document) -> str:
-    return f"{number(answer['low'], toward=-1)} to {number(answer['high'], toward=1)}"
+def _ends(answer: Document, document: Document) -> str:
+    """Both ends, of a gap between shares in points."""
+    low, high = (_gap(answer[end], document, way) for end, way in (("low", -1), ("high", 1)))
+    return f"{low.removesuffix(' pts')} to {high}"
+
+
+def _gap(value: float | None, document: Document, toward: int = 0) -> str:
+    return apart(value, document["is_share"] and is_width(document["measure"]), toward)
 
 
 def _about(document: Document) -> str:
@@ -134,12 +142,19 @@ def _answers(document: Document) -> Table:
     heads.append(Head("What it assumes"))
     rows = []
     for answer in document["answers"]:
-        estimate = number(answer["value"])
+        estimate = _gap(answer["value"], document)
         if answer["name"] == "bounds":
-            estimate = f"{number(answer['least'])} to {number(answer['greatest'])}"
+            least, most = (_gap(answer[end], document) for end in ("least", "greatest"))
+            estimate = f"{least.removesuffix(' pts')} to {most}"
         cells = [Cell(TITLES[answer["name"]]), Cell(estimate, key(answer["greatest"]))]
         rows.append(
-            Row([*cells, Cell(_ends(answer), key(answer["high"])), Cell(answer["assumes"])])
+            Row(
+                [
+                    *cells,
+                    Cell(_ends(answer, document), key(answer["high"])),
+                    Cell(answer["assumes"]),
+                ]
+            )
         )
     return Table("Answers", heads, rows, kind="cards")
 
