@@ -136,7 +136,7 @@ FACES = {
     "_unknown": "answers bounds",
     "app": "desk server",
     "benchmark": "boards.splits figures figures.theme scoring.floors sections tables",
-    "criteria": "catalogue criterion evaluation questions terms",
+    "criteria": "catalogue compared criterion evaluation questions terms",
     "datasets": "catalogue draws fetch loader task",
     "measures": "aggregates",
     "mitigation": (

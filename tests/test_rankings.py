@@ -397,7 +397,7 @@ def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
     short = short.assign(group=short["group"].mask(short["query"] == "q5", "a"))
     audit = eh.audit("relevance", "place", sensitive_features="group", query="query", data=short)
     assert any("1 list skips places: q3 has 7 rows and a place 8" in note for note in audit.notes)
-    assert any("1 of 12 lists hold one group alone" in note for note in audit.notes)
+    assert any("1 of 12 lists holds one group alone" in note for note in audit.notes)
     named = {"sensitive_features": short["group"], "query": short["query"]}
     gapless = short.groupby("query")["place"].rank()
     models = {"shown": short["place"], "closed": gapless}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from evenhand.benchmark.figures import Drawing, alt_text
@@ -129,7 +128,7 @@ def _drawing(
             remark,
             over_seeds(made.data),
             ROOT,
-            BEYOND if isfinite(reach) else "",
+            BEYOND if made.has_arrows else "",
             provenance(results, problems, THEME),
         ),
         alt=alt_text(made.data, f"{what} over {listed(asked)} on {where}", THEME),

@@ -12,7 +12,7 @@ from evenhand.benchmark.figures.panels import grid
 from evenhand.benchmark.figures.theme import SOFT
 from paper.design import OWN, SHOWN
 from paper.families import ALL, PARITY
-from paper.figures.tradeoffs import ROOT
+from paper.figures.tradeoffs import BEYOND, ROOT
 from paper.findings.criteria import BASE_OF, problems_of
 from paper.theme import THEME, panel
 from paper.words import Kind, name_of
@@ -81,6 +81,7 @@ def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) ->
             "Dotted: both are equal.",
             over_seeds(made.data),
             ROOT,
+            BEYOND if made.has_arrows else "",
             provenance(results, problems, THEME),
         ),
         alt=alt_text(made.data, f"SP (W) over SP by MPD and S-SP by PQ on {where}", THEME),

@@ -190,7 +190,7 @@ def _drawing(
             aims,
             over_seeds(made.data),
             ROOT,
-            BEYOND,
+            BEYOND if made.has_arrows else "",
             _exp(rows),
             provenance(results, problems, THEME),
         ),

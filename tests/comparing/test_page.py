@@ -12,6 +12,7 @@ import pytest
 import evenhand as eh
 from comparing.models import labeled, numbered
 from evenhand import report
+from evenhand.measures import MEASURES
 from report.browser import BEFORE, BROWSER, NAMES, run
 
 NASTY = "<script>alert(1)</script> | *x* 名前"
@@ -149,7 +150,8 @@ def test_the_figure_can_be_saved_with_any_names(found, tmp_path):
 
 @pytest.mark.slow
 def test_a_regression_says_error_and_not_accuracy(regression):
-    assert "has the least RMSE" in regression.summary
+    assert "has the lowest RMSE" in regression.summary
+    assert "performance parity of MSE (" in regression.summary
     assert "accurate" not in regression.summary
     assert "further down and to the left" in regression.to_html()
 
@@ -162,7 +164,34 @@ def test_the_summary_says_who_is_best_and_whether_that_is_chance():
     told = eh.compare(y, {"good": y.copy(), "bad": bad}, sensitive_features=group).summary
     assert told.startswith("good is the most accurate: 100.0% (99.8% to 100.0%), significantly.")
     twins = eh.compare(y, {"one": bad, "two": bad}, sensitive_features=group).summary
-    assert "but not significantly more than two" in twins
+    assert twins.startswith("Both models have the same accuracy: 51.2% (48.9% to 53.5%).")
+    near = eh.compare(
+        y, {"one": bad, "two": bad, "flip": 1 - bad}, sensitive_features=group
+    ).summary
+    assert near.startswith("one and two are the most accurate: 51.2% (48.9% to 53.5%), but not")
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("criterion", ["statistical_parity", "equalized_odds", "average_odds"])
+def test_models_that_tie_are_not_named_the_least_unequal(criterion, measure):
+    y, group = np.arange(40) % 2, np.repeat(["a", "b"], 20)
+    only_a, only_b, fair = group == "a", group == "b", np.arange(40) // 2 % 2
+    ask = {"sensitive_features": group, "criteria": criterion, "measures": measure}
+    said = eh.compare(y, {"one": only_a * 1, "two": only_b * 1}, **ask).summary
+    assert "both models are tied in" in said
+    assert "least unequal" not in said
+    more = {"one": fair, "two": 1 - fair, "three": only_a * 1}
+    assert "the least unequal are one and two in" in eh.compare(y, more, **ask).summary
+
+
+def test_a_criterion_without_a_value_has_no_winner():
+    y, group = np.arange(40) % 2, np.repeat(["a", "b"], 20)
+    ask = {"sensitive_features": group, "criteria": "predictive_parity"}
+    nobody, only_a = np.zeros(40, int), (group == "a") * 1
+    said = eh.compare(y, {"one": y ^ (np.arange(40) < 2), "two": only_a}, **ask).summary
+    assert "Only one has a value for predictive parity (" in said
+    said = eh.compare(y, {"one": nobody + only_a, "two": 1 - only_a}, **ask).summary
+    assert "No model has a value for predictive parity." in said
 
 
 @pytest.fixture(scope="module")

@@ -346,7 +346,7 @@ class Finding:
         ends = f"{name(show(high))} ({texts[0]}) and {name(show(low))} ({texts[1]})"
         cell, where = self.pair.cell, ""
         if self.estimates is None and isinstance(cell, float):
-            where = f", in the share at or below {number(cell)}"
+            where = f", in the share of values at or below {number(cell)}"
         return f" Furthest apart{where}: {ends}."
 
     @cached_property

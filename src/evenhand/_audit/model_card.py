@@ -9,7 +9,7 @@ from typing import Any
 from evenhand._kinds import check_kinds
 from evenhand._words import escaped
 from evenhand.report.audit import criteria
-from evenhand.report.formats import measure_name, words
+from evenhand.report.formats import measure_phrase, words
 from evenhand.report.groups import groups
 from evenhand.report.markdown import shown
 
@@ -61,7 +61,7 @@ def _metrics(document: Document) -> Iterator[str]:
         if row["criterion"] in seen or row["value"] is None:
             continue
         seen.add(row["criterion"])
-        name = f"{words(row['criterion'])}: {measure_name(row['measure']).lower()} between groups"
+        name = f"{words(row['criterion'])}: {measure_phrase(row['measure'])} between groups"
         ends = {"low": row["low"], "high": row["high"], "confidence": document["confidence"]}
         known = {"verdict": row["verdict"], **ends}
         yield from _metric(f"{row['criterion']}.{row['measure']}", name, row["value"], known)

@@ -10,11 +10,12 @@ import numpy as np
 
 from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence
+from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, listing
 from evenhand.criteria import Reading
 from evenhand.criteria.questions import Criteria, Question, questions_of
 from evenhand.measures import MEASURES, Measure
@@ -99,7 +100,8 @@ def answerable(
         if not _why_not(evidence, question) and not _adds_up_ratios(question)
     ]
     if _unnamed(evidence):
-        said = f"No label of {list(evidence.classes)} was named as favorable (favorable=), "
+        labels = listing([f"“{show(label)}”" for label in evidence.classes])
+        said = f"None of the labels {labels} was named as favorable (favorable=), "
         return known, [f"{said}so criteria that ask about one label were left out."]
     if not known:
         raise InputError("The evidence answers none of the criteria of this task.")

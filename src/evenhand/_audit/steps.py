@@ -146,7 +146,7 @@ def _selection(
     elif bases is None:
         yield _step(
             "Selection rates differ.",
-            "See whether columns that the task justifies, such as a department, explain it. If "
+            "See whether columns that the task justifies, such as a department, explain that. If "
             "they do not, use a rule that selects every group at the same rate.",
             'eh.explain("statistical_parity", y_pred=y_pred, sensitive_features=groups, '
             "by=columns)",

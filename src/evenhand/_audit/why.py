@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evenhand._audit.finding import Finding
+from evenhand._audit.finding import Finding, Pair
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
@@ -25,6 +25,7 @@ def explained(
     between: Sequence[Label] | None = None,
     confidence: float = 0.95,
     kind: str | None = None,
+    pair: Pair | None = None,
 ) -> Account:
     """The account of a criterion, by the strata of the audit if it has any, else by outcomes."""
     asked = named(criterion, evidence.task)
@@ -49,6 +50,7 @@ def explained(
         confidence=confidence,
         kind=kind,
         scores=scores,
+        found=None if pair is None else (pair.cell, (pair.high, pair.low)),
     )
     first, second = (names(evidence.columns, group) for group in found.groups)
     return replace(found, named=(first, second))
@@ -69,7 +71,11 @@ def first_account(
     for finding in sorted(findings, key=lambda one: one.criterion in later):
         try:
             return explained(
-                replace(evidence, sources=whole), finding.criterion, names, confidence=confidence
+                replace(evidence, sources=whole),
+                finding.criterion,
+                names,
+                confidence=confidence,
+                pair=finding.pair,
             )
         except InputError:
             continue

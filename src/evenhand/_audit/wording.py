@@ -44,12 +44,12 @@ class Wording:
     def metric(self, finding: Finding, cell: Label) -> str:
         """What is compared, in the field's words."""
         asked = finding.criterion
+        of = "predictions" if self.evidence.task == "regression" else "scores"
         if asked in WHOLE:
-            of = "predictions" if self.evidence.task == "regression" else "scores"
             return f"distribution of {of}"
         is_named = asked in COMPARED or asked in SELECTION
         if not is_named and finding.estimates is None and isinstance(cell, float):
-            return f"share at or below {number(cell)}"
+            return f"share of {of} at or below {number(cell)}"
         return metric_of(asked, cell, self.evidence.classes, self.evidence.favorable)
 
     def sentence(self, finding: Finding, values: GroupValues) -> str:
@@ -122,9 +122,8 @@ class Wording:
         high, high_value, low, low_value, cell = finding.pair
         texts = finding.written(low_value, high_value)
         where = ""
-        if finding.estimates is None and isinstance(cell, float):
-            where = f"share at or below {number(cell)}: "
-        elif finding.criterion == "equalized_odds":
+        is_cut = finding.estimates is None and isinstance(cell, float)
+        if is_cut or finding.criterion == "equalized_odds":
             where = f"{self.metric(finding, cell)}: "
         return f"{where}{self._name(low)} {texts[0]}, {self._name(high)} {texts[1]}"
 

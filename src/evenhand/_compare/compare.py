@@ -122,8 +122,8 @@ def compare(
     >>> found = compare(y, models, sensitive_features=group, **asked)
     >>> for order in found.document()["orders"]:
     ...     print(order)
-    accuracy: even 100.0% (98.4% to 100.0%) > uneven 83.3% (78.0% to 87.9%)
-    statistical_parity by mpd: even 0 < uneven 0.333
+    Accuracy: even 100.0% (98.4% to 100.0%) > uneven 83.3% (78.0% to 87.9%)
+    Statistical parity by largest difference: even 0 < uneven 0.333
 
     """
     check_kinds(confidence=confidence, task=data.task, g=g, transform=transform, title=title)

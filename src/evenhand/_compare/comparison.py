@@ -16,9 +16,10 @@ from evenhand._compare.tables import table
 from evenhand._data.dataframes import framed
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result
-from evenhand._words import number
+from evenhand._words import capitalized, number
 from evenhand.criteria.questions import Question
 from evenhand.measures import MeasureLike, resolve
+from evenhand.report.formats import measure_phrase, words
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,7 +252,7 @@ class Comparison(ComparisonParts, Result):
                     pair = frozenset((before["model"], row["model"]))
                     line += sign if pair in apart else " ~ "
                 line += f"{row['model']} {_with_interval(row, metric.is_rate, share=True)}"
-            yield f"{metric.name}: {line}"
+            yield f"{capitalized(metric.name)}: {line}"
 
     def _orders(self) -> Iterator[str]:
         """The models in order of rank, by every question."""
@@ -273,7 +274,7 @@ class Comparison(ComparisonParts, Result):
                     before_it = " > " if resolve(question.measure).falls else " < "
                     line += before_it if pair in apart else " ~ "
                 line += f"{row['model']} {number(row['value'])}"
-            yield f"{name[0]} by {name[1]}: {line}"
+            yield f"{words(name[0])} by {measure_phrase(name[1])}: {line}"
 
 
 def _with_interval(row: Mapping[str, Any], is_rate: bool, share: bool) -> str:

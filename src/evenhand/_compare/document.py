@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import permutations
 from math import isfinite
 from typing import Any
 
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import Metric, metrics_of
-from evenhand._words import listing, plural, rounded
+from evenhand._compare.ranking import ranks
+from evenhand._words import capitalized, listing, plural, rounded
 from evenhand.criteria import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
-from evenhand.report.formats import apart, within, words
+from evenhand.report.formats import apart, measure_phrase, phrase
 
 SCHEMA = "evenhand.comparison/2"
 MOST_NAMED = 3
-BY = {"mpd": "By the largest difference between groups", "gini": "By Gini", "pq": "By PQ"}
+BY = {
+    "mpd": "By the largest difference between groups",
+    "shortfall": "By how far the lowest group falls short of the highest",
+    "ratio": "By the ratio of the lowest group to the highest",
+}
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -91,19 +97,51 @@ def _sentences(
     said = [_best_sentence(comparison, performance[0])] if performance else []
     if len(comparison.models) == 1:
         return said or [f"{comparison.models[0]} is the only model."]
-    most_even: dict[str, list[str]] = {}
+    said += _least_unequal(comparison.models, criteria)
+    if any(one["value"] is not None for criterion in criteria for one in criterion["models"]):
+        said += _beyond_chance(comparison, criteria)
+    return said
+
+
+def _least_unequal(models: Sequence[str], criteria: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Which model is the least unequal in what, where models tie, and where there is no value."""
+    first: dict[tuple[str, ...], list[str]] = {}
+    tied, alone, undefined = [], [], []
     for criterion in criteria:
         known = [one for one in criterion["models"] if one["value"] is not None]
-        for best in sorted(known, key=_rank)[:1]:
-            text = f"{_words(criterion['name'])} ({amount(best['value'], criterion['is_rate'])})"
-            most_even.setdefault(best["model"], []).append(text)
-    if most_even:
-        first, *others = (f"{model} in {listing(texts)}" for model, texts in most_even.items())
-        measures = {one["measure"] for one in criteria if not one["more_is_better"]}
-        by = BY.get(measures.pop(), "By what was asked") if len(measures) == 1 else "By each"
-        said.append(f"{by}, the least unequal is {'; '.join([first, *others])}.")
-    said += _beyond_chance(comparison, criteria)
-    return said
+        name = phrase(criterion["name"])
+        best = min(known, key=_rank, default=None)
+        if best is None:
+            undefined.append(name)
+            continue
+        text = f"{name} ({amount(best['value'], criterion['is_rate'])})"
+        ahead = tuple(one["model"] for one in known if one["rank"] == best["rank"])
+        if len(known) == 1:
+            alone.append(f"Only {best['model']} has a value for {text}.")
+        elif len(ahead) == len(models):
+            tied.append(text)
+        else:
+            first.setdefault(ahead, []).append(text)
+    by = _measured(criteria)
+    if first:
+        is_or_are = "is" if all(len(names) == 1 for names in first) else "are"
+        each = [f"{listing(list(names))} in {listing(texts)}" for names, texts in first.items()]
+        yield f"{by}, the least unequal {is_or_are} {'; '.join(each)}."
+    if tied:
+        every = "both models" if len(models) == 2 else f"all {len(models)} models"
+        head = capitalized(every) if first else f"{by}, {every}"
+        yield f"{head} are tied in {listing(tied)}."
+    yield from alone
+    if undefined:
+        yield f"No model has a value for {listing(undefined)}."
+
+
+def _measured(criteria: Sequence[Mapping[str, Any]]) -> str:
+    """How a sentence on these criteria begins; a ratio's name says what it is."""
+    measures = list(dict.fromkeys(one["measure"] for one in criteria if not one["more_is_better"]))
+    if len(measures) > 1:
+        return "By the measure of each criterion"
+    return BY.get(measures[0], f"By {measure_phrase(measures[0])}") if measures else BY["ratio"]
 
 
 def _rank(one: Mapping[str, Any]) -> float:
@@ -111,29 +149,38 @@ def _rank(one: Mapping[str, Any]) -> float:
 
 
 def _best_sentence(comparison: ComparisonParts, metric: Mapping[str, Any]) -> str:
-    sign = -1 if metric["more_is_better"] else 1
-    best = min(metric["models"], key=lambda one: sign * float(one["value"]))
+    found, more = metric["models"], metric["more_is_better"]
+    place = ranks([-one["value"] if more else one["value"] for one in found])
+    tied = [one for one, at in zip(found, place, strict=True) if at == place.min()]
+    best, names = tied[0], [one["model"] for one in tied]
     low, high = (
         amount(best[end], metric["is_rate"], share=True, toward=toward)
         for end, toward in (("low", -1), ("high", 1))
     )
-    has = "is the most accurate" if metric["more_is_better"] else f"has the least {metric['name']}"
     value = amount(best["value"], metric["is_rate"], share=True)
-    text = f"{best['model']} {has}: {value} ({low} to {high})"
-    if len(comparison.models) == 1:
-        return f"{best['model']}: {metric['name']} {value} ({low} to {high})."
-    near = [
-        {row["model"], row["other"]} - {best["model"]}
+    if all((one["low"], one["high"]) == (best["low"], best["high"]) for one in tied):
+        value += f" ({low} to {high})"
+    if len(found) == 1:
+        return f"{best['model']}: {metric['name']} {value}."
+    if len(tied) == len(found):
+        every = "Both models" if len(found) == 2 else f"All {len(found)} models"
+        return f"{every} have the same {metric['name']}: {value}."
+    verb, accurate = ("is", "has") if len(tied) == 1 else ("are", "have")
+    has = f"{accurate} the {'highest' if more else 'lowest'} {metric['name']}"
+    if metric["key"] == "accuracy":
+        has = f"{verb} the most accurate"
+    near = dict.fromkeys(
+        other
         for row in comparison.rows("performance_differences")
-        if row["metric"] == metric["key"]
-        and best["model"] in (row["model"], row["other"])
-        and not row["beyond_chance"]
-    ]
+        if row["metric"] == metric["key"] and not row["beyond_chance"]
+        for one, other in permutations((row["model"], row["other"]))
+        if one in names and other not in names
+    )
+    text = f"{listing(names)} {has}: {value}"
     if not near:
         return f"{text}, significantly."
-    names = [name for pair in near for name in pair]
-    which = listing(names) if len(names) <= MOST_NAMED else plural(len(names), "other")
-    return f"{text}, but not significantly more than {which}."
+    which = listing(list(near)) if len(near) <= MOST_NAMED else plural(len(near), "other")
+    return f"{text}, but not significantly {'more' if more else 'less'} than {which}."
 
 
 def _beyond_chance(
@@ -147,7 +194,7 @@ def _beyond_chance(
         sign = signs.get((row["criterion"], row["measure"]))
         if sign is not None and row["beyond_chance"]:
             model = row["model"] if sign * row["difference"] > 0 else row["other"]
-            worse.setdefault(model, {})[_words(row["criterion"])] = None
+            worse.setdefault(model, {})[phrase(row["criterion"])] = None
             told.add((row["criterion"], row["model"], row["other"]))
     if worse:
         each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
@@ -182,12 +229,11 @@ def _gap(comparison: ComparisonParts, row: Mapping[str, Any]) -> str:
     is_rate = is_share(asked)
     wide, narrow = (amount(abs(gap), is_rate) for gap in gaps)
     low, high = (amount(row[end], is_rate, toward=at) for end, at in (("low", -1), ("high", 1)))
-    side = "below" if gaps[1] < 0 else "above"
-    where = within(row["cell"], asked.formula)
+    side = f"{narrow} {'below' if gaps[1] < 0 else 'above'} it" if gaps[1] else "equal to it"
+    between = high if low == high else f"{low.removesuffix(' pts')} to {high}"
     return (
-        f"In {_words(asked.name)}{where}, {groups[0]} is {wide} above {groups[1]} with {models[0]} "
-        f"and {narrow} {side} it with {models[1]} "
-        f"(difference {low.removesuffix(' pts')} to {high})."
+        f"With {models[0]}, {groups[0]} is {wide} above {groups[1]} in {row['statistic']}; "
+        f"with {models[1]}, {side} (difference {between})."
     )
 
 
@@ -202,11 +248,6 @@ def amount(value: float | None, is_rate: bool, *, share: bool = False, toward: i
     if value is not None and is_rate and share:
         return f"{rounded(100 * value, 1, toward):.1f}%"
     return apart(value, is_rate, toward)
-
-
-def _words(name: str) -> str:
-    text = words(name)
-    return text[:1].lower() + text[1:]
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._columns import Label
 from evenhand._compare.evidence import Evidence
 from evenhand._compare.moved import Moved
 from evenhand._compare.tables import Row
@@ -26,7 +27,8 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity
 from evenhand._uncertainty.paired import Sample
 from evenhand._uncertainty.reference import beside
-from evenhand.criteria import CRITERIA
+from evenhand.criteria import CRITERIA, Criterion
+from evenhand.criteria.compared import metric_of, with_article
 from evenhand.criteria.questions import Question
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
@@ -34,7 +36,7 @@ from evenhand.statistics.arithmetic import ratio
 Floats = NDArray[np.float64]
 
 MEAN = CRITERIA["weak_parity"]
-PAIR = ("criterion", "model", "other", "cell", "group", "other_group")
+PAIR = ("criterion", "statistic", "model", "other", "cell", "group", "other_group")
 ENDS = ("gap", "other_gap", "difference", "low", "high")
 GAPS = (*PAIR, *ENDS, "p_value", "p_adjusted", "beyond_chance")
 
@@ -81,6 +83,7 @@ def gap_rows(
             asked[criterion.statistic.hypothesis, a, b] = found.p_value
             rows[criterion.name, a, b] = {
                 "criterion": criterion.name,
+                "statistic": _statistic(criterion, one, found.cell, favorable),
                 "hypothesis": criterion.statistic.hypothesis,
                 "model": models[a],
                 "other": models[b],
@@ -98,6 +101,14 @@ def gap_rows(
     for (_, a, b), row in rows.items():
         p_value = adjusted[row.pop("hypothesis"), a, b]
         yield row | {"p_adjusted": p_value, "beyond_chance": bool(p_value <= 1 - confidence)}
+
+
+def _statistic(criterion: Criterion, table: Table, cell: int, favorable: Label) -> str:
+    """What is compared in the cell, in words."""
+    parts = [each if isinstance(each, tuple) else (each,) for each in table.cells]
+    labels = dict.fromkeys(label for part in parts for label in part)
+    classes = tuple(labels) if len(parts) > 1 else ()
+    return with_article(metric_of(criterion.name, table.cells[cell], classes, favorable))
 
 
 def clearest_gap(moved: Moved, one: Table, two: Table, confidence: float) -> Gap | None:

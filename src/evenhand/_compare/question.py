@@ -20,7 +20,7 @@ from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 from evenhand._uncertainty.paired import Sample
-from evenhand.criteria import Criterion
+from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.evaluation import named, split_name
 from evenhand.criteria.questions import Question, questions_of
 from evenhand.measures import MeasureLike
@@ -98,8 +98,9 @@ def _usual(evidence: Evidence) -> tuple[str, ...]:
 
 def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criterion:
     criterion = named(name, "regression" if isinstance(evidence, Numbers) else None)
-    if criterion.takes_g and (g or isinstance(evidence, Numbers)):
-        criterion = criterion.with_statistic(g or "mse")
+    if criterion.takes_g and criterion == CRITERIA.get(criterion.name):  # its name says of what
+        own = "mse" if isinstance(evidence, Numbers) else "average_odds"
+        criterion = named(f"{criterion.name}({g or own})")
     if criterion.kind.about != evidence.about:
         kind, about = evidence.about, criterion.kind.about
         lacking = f"predicted {about}" if about in ("labels", "numbers") else about

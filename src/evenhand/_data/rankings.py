@@ -237,9 +237,10 @@ def _notes(alone: int, lists: int) -> tuple[str, ...]:
     """That lists have rows of one group alone, in words."""
     if not alone:
         return ()
+    holds = "holds" if alone == 1 else "hold"
     return (
-        f"{alone:,} of {lists:,} lists hold one group alone: no group is ahead of another in them, "
-        "but their length counts for exposure.",
+        f"{alone:,} of {lists:,} lists {holds} one group alone: no group is ahead of another "
+        "there, but the length counts for exposure.",
     )
 
 

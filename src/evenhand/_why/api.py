@@ -173,14 +173,17 @@ def account_of(
     confidence: float = 0.95,
     kind: str | None = None,
     scores: Tally | None = None,
+    found: tuple[Label, Sequence[Label]] | None = None,
 ) -> Account:
     """The account of a criterion's gap, from counts by group (and stratum).
 
-    `scores` are counts by ranges of the score that decides.
+    `scores` are counts by ranges of the score that decides; `found` are the cell and the two groups
+    of a gap that was found in these counts.
     """
     if KINDS[asked.statistic.needs].about == "labels":
         counts = with_favorable(counts, favorable)
-    gap = _gap(asked, counts, favorable, between=between, confidence=confidence, kind=kind)
+    ask: dict[str, Any] = {"confidence": confidence, "kind": kind, "found": found}
+    gap = _gap(asked, counts, favorable, between=between, **ask)
     two = _only(counts, gap.pair)
     if "stratum" in [axis.name for axis in counts.axes]:
         by = by or _stratum_names(counts)
@@ -210,19 +213,22 @@ def _gap(
     between: Sequence[Label] | None,
     confidence: float,
     kind: str | None,
+    found: tuple[Label, Sequence[Label]] | None = None,
 ) -> Gap:
     """Which gap it is that is explained."""
     table = _table(asked, counts, favorable)
-    cell, pair = _pair(table, between)
+    which = "have the highest and lowest values of"
+    if found is not None and found[0] in table.cells:
+        cell, (high, low) = found
+        pair, which = (_place(high, table.groups), _place(low, table.groups)), "were chosen from"
+    else:
+        cell, pair = _pair(table, between)
     values = table.values[table.cells.index(cell)][list(pair)]
     number = len(table.groups)
     choices = number * (number - 1) // 2 if between is None else 1
     notes = [*counts.notes]
     if choices > 1:
-        notes.append(
-            f"The two groups have the highest and lowest values of {number}; the intervals allow "
-            "for that choice."
-        )
+        notes.append(f"The two groups {which} {number}; the intervals allow for that choice.")
     about = {
         "criterion": asked.name,
         "statistic": asked.statistic.formula,

@@ -149,6 +149,10 @@ COMPARED = {
     "performance_parity(false_omission_rate)": "false omission rate",
     "performance_parity(error_ratio)": "ratio of misses to false alarms",
     "performance_parity(mean_prediction)": "mean prediction",
+    "performance_parity(average_odds)": "mean of true and false positive rate",
+    "performance_parity(log_likelihood)": "log-likelihood",
+    "performance_parity(gaussian_log_likelihood)": "log-likelihood",
+    "performance_parity(pairwise_accuracy)": "pairwise accuracy",
     "performance_parity(rmse)": "root mean squared error",
     "performance_parity(r2)": "R²",
 }

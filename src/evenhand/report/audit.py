@@ -40,7 +40,9 @@ from evenhand.report.formats import (
     are_shares,
     judged,
     measure_name,
+    measure_phrase,
     name,
+    phrase,
     verdict,
     words,
 )
@@ -60,6 +62,10 @@ CAPTION = "No rule can do better than this curve on these rows; shaded is what i
 NOT_FAIR = (
     "A low score is not “fair”. Each criterion looks at one aspect; open it to see what it asks, "
     "and what it is not."
+)
+CLOSED = (
+    "Closed parts are not printed. To print them, open them on the page first; the HTML file has "
+    "them all."
 )
 
 
@@ -220,7 +226,7 @@ def _tradeoff(document: Document) -> Tradeoff | None:
     curve = (document.get("frontier") or {"curve": None})["curve"]
     if curve is None:
         return None
-    across = f"{words(curve['criterion']).lower()} ({measure_name(curve['measure']).lower()})"
+    across = f"{phrase(curve['criterion'])} ({measure_phrase(curve['measure'])})"
     return Tradeoff(
         f"{capitalized(curve['unit'])} against {across}",
         across,
@@ -243,7 +249,7 @@ def criteria(document: Document) -> Section:
     return Section(
         "criteria",
         "Criteria",
-        [Text(NOT_FAIR, "caution"), controls, folds],
+        [Text(NOT_FAIR, "caution"), Text(CLOSED, "on-paper"), controls, folds],
         text=[criteria_table(lines)],
         brief=list(_by_verdict(lines)),
     )
@@ -287,10 +293,11 @@ def _short(line: Document) -> str:
 
 def notes(document: Document) -> Section | None:
     """What was left out, merged or assumed."""
-    if not document["notes"]:
+    said = [note for note in document["notes"] if note != document["summary"]["sentence"]]
+    if not said:
         return None
-    brief = [Text(f"Note: {note}", "quiet") for note in document["notes"][:FEW]]
-    return Section("notes", "Notes", [Bullets(document["notes"], "notes")], brief=brief)
+    brief = [Text(f"Note: {note}", "quiet") for note in said[:FEW]]
+    return Section("notes", "Notes", [Bullets(said, "notes")], brief=brief)
 
 
 SECTIONS: list[Callable[[Document], Section | None]] = [
@@ -299,7 +306,7 @@ SECTIONS: list[Callable[[Document], Section | None]] = [
     next_steps,
     closing_the_gap,
     standing_out,
-    criteria,
     notes,
+    criteria,
     detail,
 ]

@@ -11,6 +11,7 @@ from evenhand.report.blocks import (
     Cell,
     Fold,
     Head,
+    Heading,
     Report,
     Row,
     Section,
@@ -21,6 +22,8 @@ from evenhand.report.blocks import (
 from evenhand.report.formats import apart, is_width, key, name, words
 
 Document = Mapping[str, Any]
+
+FEW = 3  # tables that are open
 
 TITLES = {
     "weighted": "Weighted",
@@ -64,10 +67,19 @@ def audit_report_of(document: Document) -> Report:
     assumed = {one["name"]: one["assumes"] for each in findings for one in each["answers"]}
     gates = Bullets([gate["sentence"] for gate in document["gates"]])
     terms = Terms([(TITLES[one], said) for one, said in assumed.items()])
-    rates = [
-        Fold(_title(each, findings), [_rates(each), *_notes(each)], f"rates-{at}")
-        for at, each in enumerate(findings)
-    ]
+    rates: list[tuple[list[Any], list[str]]] = []  # of criteria that compare the same ones, once
+    for each in findings:
+        blocks = [_rates(each), *_notes(each)]
+        titles = next((titles for known, titles in rates if known == blocks), None)
+        if titles is None:
+            rates.append((blocks, titles := []))
+        titles.append(_title(each, findings))
+    folds: list[Any] = []
+    for at, (blocks, titles) in enumerate(rates):
+        if len(rates) > FEW:
+            folds.append(Fold(", ".join(titles), blocks, f"rates-{at}"))
+        else:
+            folds += [Heading(", ".join(titles)), *blocks]
     return Report(
         kind="bounds",
         brand="partial audit",
@@ -78,7 +90,7 @@ def audit_report_of(document: Document) -> Report:
             *([Section("gates", "Bounds that were stated", [gates])] if gates.items else []),
             Section("criteria", "Criteria", [table, *notes]),
             Section("assumptions", "What each answer assumes", [terms]),
-            Section("rates", "Rates by group", rates),
+            Section("rates", "Rates by group", folds),
         ],
         version=document["evenhand"],
         notebook=[table],
@@ -102,7 +114,7 @@ def _criteria(document: Document, findings: Sequence[Document]) -> Table:
                 Cell("–") if answer is None else Cell(_ends(answer, each), key(answer["high"]))
             )
         rows.append(Row(cells))
-    return Table("Criteria", heads, rows, caption=level, kind="cards")
+    return Table("Criteria", heads, rows, caption=level, kind="cards answers")
 
 
 def _title(finding: Document, findings: Sequence[Document]) -> str:
@@ -133,7 +145,7 @@ def _gap(value: float | None, document: Document, toward: int = 0) -> str:
 def _about(document: Document) -> str:
     known = document["known"]
     some = f", the group of {known:,} known" if known else ""
-    return f"{plural(document['rows'], 'row')}{some}"
+    return f"{plural(document['rows'], 'row')}{some}."
 
 
 def _answers(document: Document) -> Table:

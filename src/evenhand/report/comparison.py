@@ -23,7 +23,15 @@ from evenhand.report.blocks import (
 from evenhand.report.charts import Scatter
 from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.scatter import Point
-from evenhand.report.formats import apart, count, is_width, measure_name, words
+from evenhand.report.formats import (
+    apart,
+    count,
+    is_width,
+    measure_name,
+    measure_phrase,
+    phrase,
+    words,
+)
 
 Document = Mapping[str, Any]
 
@@ -94,7 +102,7 @@ def _reading(document: Document) -> str:
     if document["performance"]:
         said = f"{words(document['performance'][0]['name'])} is that of everyone. "
     between = " between groups" if is_width(first["measure"]) else ""
-    said += f"Criteria: {measure_name(first['measure']).lower()}{between}; "
+    said += f"Criteria: {measure_phrase(first['measure'])}{between}; "
     said += f"{1 if first['more_is_better'] else 0} is equal"
     if not first["more_is_better"] and any(one["more_is_better"] for one in document["criteria"]):
         said += ", of a ratio 1"
@@ -134,9 +142,9 @@ def charts(document: Document) -> dict[str, Any]:
         unit = ", percentage points" if criterion["is_rate"] else ""
         unit += "; 1 is equal, further right is better" if criterion["more_is_better"] else ""
         drawn[criterion["name"]] = Scatter(
-            f"{metric['name'] if metric else 'models'} against {words(criterion['name']).lower()}",
+            f"{metric['name'] if metric else 'models'} against {phrase(criterion['name'])}",
             words(criterion["name"]),
-            f"{measure_name(criterion['measure']).lower()}{unit}",
+            f"{measure_phrase(criterion['measure'])}{unit}",
             _upward(metric) if metric else "",
             _points(document["models"], criterion, metric),
         )
@@ -157,7 +165,7 @@ def _points(models: Sequence[str], criterion: Document, metric: Document | None)
         good = metric["models"][at] if metric else dict.fromkeys(("value", "low", "high"), place)
         if even["value"] is None or good["value"] is None:
             continue
-        said = f"{words(criterion['name']).lower()} {apart(even['value'], criterion['is_rate'])}"
+        said = f"{phrase(criterion['name'])} {apart(even['value'], criterion['is_rate'])}"
         if metric:
             said = f"{metric['name']} {_share(good['value'], metric['is_rate'])}, {said}"
         places = _scaled(even, across), _scaled(good, up)

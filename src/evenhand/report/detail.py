@@ -36,11 +36,7 @@ OF_LABELS = ("binary", "multiclass")  # tasks
 def detail(document: Document) -> Section:
     """Everything else, closed until somebody asks."""
     folds = (make(document) for make in FOLDS)
-    closing = (
-        "Closed parts are not printed. To print them, open them on the page first; the HTML file "
-        "has them all."
-    )
-    blocks = [*(fold for fold in folds if fold is not None), Text(closing, "on-paper")]
+    blocks = [fold for fold in folds if fold is not None]
     source = document["provenance"]
     made = f"evenhand {document['evenhand']}, {source['date']}, data {source['data'][:12]}"
     return Section(

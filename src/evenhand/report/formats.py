@@ -40,7 +40,11 @@ def count(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
-ACRONYMS = {"auroc": "AUROC", "mse": "MSE", "mae": "MAE", "f1": "F1", "ppv": "PPV", "tpr": "TPR"}
+ACRONYMS = {
+    **{name: name.upper() for name in ("auroc", "mse", "rmse", "mae", "f1")},
+    **{name: name.upper() for name in ("ppv", "npv", "tpr", "fpr", "tnr", "fnr")},
+    "r2": "R²",
+}
 
 
 def words(identifier: str) -> str:
@@ -52,6 +56,16 @@ def words(identifier: str) -> str:
     plain = identifier.replace("_", " ").replace("(", ": ").removesuffix(")")
     head, colon, of = plain.partition(": ")
     return f"{head[:1].upper()}{head[1:]}{colon}{ACRONYMS.get(of, of)}"
+
+
+def phrase(identifier: str) -> str:
+    """A registered name within a sentence.
+
+    >>> phrase("equalized_odds"), phrase("performance_parity(mse)"), phrase("wasserstein_parity")
+    ('equalized odds', 'performance parity of MSE', 'Wasserstein parity')
+    """
+    text = words(identifier).replace(": ", " of ")
+    return text if text.startswith("Wasserstein") else text[:1].lower() + text[1:]
 
 
 VARIABLES = re.compile(r"^\w+ over ([\w, ]+?) of ")
@@ -160,6 +174,16 @@ def measure_name(measure: str) -> str:
     return known.title if known else words(measure)
 
 
+def measure_phrase(measure: str) -> str:
+    """A measure within a sentence.
+
+    >>> measure_phrase("mpd"), measure_phrase("gini")
+    ('largest difference', 'Gini')
+    """
+    title = measure_name(measure)
+    return title if title.startswith(("Gini", "PQ")) else title[:1].lower() + title[1:]
+
+
 def are_shares(unit: str, measure: str) -> bool:
     """Whether both a cost and a gap are shares of people, to be written in percent.
 
@@ -195,14 +219,15 @@ def amount(value: float | None, is_rate: bool) -> str:
 def apart(value: float | None, is_rate: bool, toward: int = 0) -> str:
     """A difference: of rates in percentage points. A bound is rounded `toward` its side.
 
-    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1), apart(-0.02, True)
-    ('25.9 pts', '12.50', '26.0 pts', '−2.0 pts')
+    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1), apart(-0.0002, True)
+    ('25.9 pts', '12.50', '26.0 pts', '0.0 pts')
     """
     if value is None:
         return UNDEFINED
     if not is_rate:
         return number(value, toward=toward)
-    return f"{rounded(100 * value, 1, toward) + 0.0:.1f} pts".replace("-", "−")
+    shown = f"{rounded(100 * value, 1, toward):.1f} pts".replace("-", "−")
+    return shown.removeprefix("−") if shown == "−0.0 pts" else shown
 
 
 def share_of(value: float | None) -> str:

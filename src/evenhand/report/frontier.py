@@ -22,7 +22,7 @@ from evenhand.report.blocks import (
 )
 from evenhand.report.charts import Tradeoff
 from evenhand.report.charts.frontier import Tested
-from evenhand.report.formats import are_shares, measure_name, words
+from evenhand.report.formats import are_shares, measure_phrase, phrase
 
 Document = Mapping[str, Any]
 FITTED = ("value", "cost", "accuracy", "error", "gap")
@@ -53,7 +53,7 @@ def report_of(document: Document) -> Report:
     return Report(
         kind="frontier",
         brand="frontier",
-        title=f"What less disparity costs: {words(document['criterion']).lower()}",
+        title=f"What less disparity costs: {phrase(document['criterion'])}",
         lede=first,
         about=[],
         sections=[Section("frontier", "What closing the gap would cost", blocks, brief=brief)],
@@ -70,7 +70,7 @@ def charts(document: Document) -> dict[str, Any]:
 def tradeoff(document: Document) -> Tradeoff:
     """The chart of the curve, with rules on test rows where there are any."""
     curve = document["curve"]
-    across = f"{words(document['criterion']).lower()} ({measure_name(document['measure']).lower()})"
+    across = f"{phrase(document['criterion'])} ({measure_phrase(document['measure'])})"
     parts = ("test_value", "test_cost", "test_error")
     tested = zip(*(curve[part] for part in parts), strict=True) if "test_cost" in curve else ()
     return Tradeoff(

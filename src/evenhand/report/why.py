@@ -8,7 +8,7 @@ from typing import Any
 from evenhand._words import capitalized, listing, number, percent
 from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
 from evenhand.report.charts import Step, Waterfall
-from evenhand.report.formats import amount, apart, key, name, words
+from evenhand.report.formats import amount, apart, key, name, phrase, words
 
 Document = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def report_of(document: Document) -> Report:
     return Report(
         kind="account",
         brand="account",
-        title=f"Why {first} and {second} differ: {words(document['criterion']).lower()}",
+        title=f"Why {first} and {second} differ: {phrase(document['criterion'])}",
         lede=document["sentence"],
         about=[],
         sections=sections,

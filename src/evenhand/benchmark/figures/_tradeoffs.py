@@ -185,7 +185,7 @@ def tradeoffs(
             "a method, a point one of its settings.",
             over_seeds(made.data),
             FLOORS if has_floors else "",
-            BEYOND if _has_label(made.figure, "_beyond") else "",
+            BEYOND if made.has_arrows else "",
             ZOOM if _has_zoom(made.figure) else "",
             ROOT if any(map(is_by_root, asked)) else "",
             provenance(results, problems, theme),
@@ -195,10 +195,6 @@ def tradeoffs(
         data=made.data,
         missing=made.missing,
     )
-
-
-def _has_label(figure: Figure, label: str) -> bool:
-    return any(line.get_label() == label for axes in figure.axes for line in axes.get_lines())
 
 
 def _has_zoom(figure: Figure) -> bool:

@@ -46,6 +46,7 @@ SHADE = 0.6
 REACH = 4.0
 NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
 MARGIN, STRIP = 0.07, 0.2  # shares of what is shown, left free at an edge and at one with arrows
+BEYOND = "_beyond"  # the label of an arrow's marker
 APART = 0.07  # between two arrows, of the edge
 LETTER = 0.033  # of a panel's breadth, in a tick's words
 
@@ -104,6 +105,12 @@ class Grid:
     figure: Figure
     data: Any
     missing: tuple[str, ...]
+
+    @property
+    def has_arrows(self) -> bool:
+        """Whether an arrow at an edge stands for points further out."""
+        lines = (line for axes in self.figure.axes for line in axes.get_lines())
+        return any(line.get_label() == BEYOND for line in lines)
 
 
 def grid(
@@ -361,7 +368,7 @@ def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None
         if to_right:
             at, end = at[::-1], end[::-1]
         style = theme.style(str(name))
-        axes.plot(*at, transform=axes.transAxes, label="_beyond", zorder=6, **style.line)
+        axes.plot(*at, transform=axes.transAxes, label=BEYOND, zorder=6, **style.line)
         axes.annotate(
             "",
             xy=end,

@@ -92,11 +92,11 @@ def _share(value: float) -> str:
 
 
 def _model(across: Scale, up: Scale, name: str, told: str, value: float, cost: float) -> Markup:
-    """A diamond with its name, on the side where there is room."""
+    """A diamond with its name to the right and above, where no curve that falls can be."""
     place, height = across.percent(value), HEIGHT * (1 - up(cost))
-    anchor = "end" if across(value) > 0.7 else "start"
-    shift = -11 if anchor == "end" else 11
-    rise = "-0.8em" if up(cost) < 0.1 else "0.35em"  # clear of the axis
+    anchor, shift, rise = "start", 9, "-0.5em"
+    if across(value) > 0.7:  # above it, as far to the right as there is room
+        anchor, shift, rise = "end", 16, "-0.9em"
     return element(
         "svg",
         element("title", told),

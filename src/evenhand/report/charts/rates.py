@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evenhand._words import number, percent, percents, plural
+from evenhand._words import number, percent, plural
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import count, name
@@ -61,7 +61,8 @@ class Rates:
         """The chart for a page."""
         shown = self.shown
         ends = [end for rate in shown for end in (rate.value, rate.low, rate.high)]
-        axis = Scale.around([*ends, self.overall, self.line_at], most=self.greatest)
+        values = [*ends, self.overall, self.line_at]
+        axis = Scale.around(values, most=self.greatest, is_share=self.is_rate)
         line = NOTHING if self.overall is None else upright(axis, self.overall, "overall")
         if self.line_at is not None:
             line += upright(axis, self.line_at, "fifths")
@@ -73,7 +74,6 @@ class Rates:
             [_row(rate, self.overall, axis, written) for rate in shown],
             axis,
             line,
-            names=percents(*axis.ticks) if self.is_rate else None,
         )
 
 

@@ -39,18 +39,14 @@ def chart_of_rows(
     rows: Sequence[Row],
     axis: Scale | None = None,
     behind: Markup = NOTHING,
-    names: Sequence[str] | None = None,
 ) -> Markup:
-    """All rows, below an axis if there is one; `behind` is drawn once, over the whole height.
-
-    `names` are those of the axis's ticks, where they are not plain numbers.
-    """
+    """All rows, below an axis if there is one; `behind` is drawn once, over the whole height."""
     top = 2 if axis is None else TOP
     return picture(
         ident,
         title,
         description,
-        NOTHING if axis is None else _grid(axis, names or axis.names()),
+        NOTHING if axis is None else _grid(axis),
         behind,
         *(_row(number, row) for number, row in enumerate(rows)),
         class_="rows tall" if any(len(row.label) > LONGEST for row in rows) else "rows",
@@ -112,10 +108,10 @@ def _row(number: int, row: Row) -> Markup:
     )
 
 
-def _grid(axis: Scale, names: Sequence[str]) -> Markup:
+def _grid(axis: Scale) -> Markup:
     parts = []
     ends = {axis.ticks[0]: "start", axis.ticks[-1]: "end"}
-    for value, name in zip(axis.ticks, names, strict=True):
+    for value, name in zip(axis.ticks, axis.names(), strict=True):
         place = {"x": _beside(axis(value)), "style": _narrow(axis(value))}
         anchor = ends.get(value, "middle")
         parts.append(upright(axis, value, "grid"))

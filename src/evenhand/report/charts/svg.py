@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, isfinite, log10
 
-from evenhand._words import percents
-
 
 class Markup(str):
     """Text that is markup already, which templates take as it is."""
@@ -145,11 +143,15 @@ class Scale:
         return f"{100 * self(value):.2f}".rstrip("0").rstrip(".") + "%"
 
     def names(self) -> list[str]:
-        """The ticks, all with the same number of decimals; shares in percent."""
-        if self.is_share:
-            return percents(*self.ticks)
-        decimals = max(len(f"{tick:.10f}".rstrip("0").partition(".")[2]) for tick in self.ticks)
-        return [f"{tick:,.{decimals}f}".replace("-", "−") for tick in self.ticks]
+        """The ticks, exact and all with the same number of decimals; shares in percent.
+
+        >>> Scale.around([0.26, 0.38], is_share=True).names()[:3]
+        ['25.0%', '27.5%', '30.0%']
+        """
+        scale, unit = (100, "%") if self.is_share else (1, "")
+        ticks = [scale * tick for tick in self.ticks]
+        decimals = max(len(f"{tick:.8f}".rstrip("0").partition(".")[2]) for tick in ticks)
+        return [f"{tick:,.{decimals}f}{unit}".replace("-", "−") for tick in ticks]
 
 
 def framed(

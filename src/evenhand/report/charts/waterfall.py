@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from evenhand._words import percents
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import Markup, Scale
 from evenhand.report.formats import amount, apart, name
@@ -61,7 +60,7 @@ class Waterfall:
             for step, level in zip(self.steps, self.levels, strict=False)
         ]
         ends = [end for pair in (*self.spans, *whiskers) for end in pair]
-        axis = Scale.around([*ends, self.start[1], self.end[1]])
+        axis = Scale.around([*ends, self.start[1], self.end[1]], is_share=self.is_rate)
         rows = [self._group(self.start, axis)]
         for step, ends_of, whisker in zip(self.steps, self.spans, whiskers, strict=True):
             marks = span(axis, *ends_of, "bar", 10) + span(axis, *whisker, "whisker", 2)
@@ -72,8 +71,7 @@ class Waterfall:
             rows.append(Row(step.label, told, tip, marks, kind))
         rows.append(self._group(self.end, axis))
         line = upright(axis, self.start[1], "overall")
-        names = percents(*axis.ticks) if self.is_rate else None
-        return chart_of_rows(ident, self.title, self._description, rows, axis, line, names)
+        return chart_of_rows(ident, self.title, self._description, rows, axis, line)
 
     def _group(self, group: tuple[str, float], axis: Scale) -> Row:
         label, value = name(group[0]), amount(group[1], self.is_rate)
