@@ -125,7 +125,8 @@ FACES = {
     "_compare": "compare",
     "_data": (
         "amounts counting counts data dataframes distributions doors evidence group_by "
-        "groups models probable rankings roles rows sql summaries surveys tallies tasks"
+        "groups models once places probable rankings rereading roles rows sql summaries surveys "
+        "tallies tasks"
     ),
     "_files": "files passes text_files",
     "_frontier": "amounts standing",
