@@ -4,6 +4,8 @@
 every query, with a known truth, and prints for each criterion how often a gap is found where there
 is none (type I, at 5%), how often one is found that is there (power), and how often 95% intervals
 of the largest difference hold the truth; FEWEST and MOST choose designs by their number of groups.
+`python benchmarks/rankings.py again SEED RUNS DESIGN CRITERION` draws lists of one design anew, in
+which groups are alike, and prints how often a gap is found.
 `python benchmarks/rankings.py time ROWS` counts one ranking of lists of 100 and compares the
 processor time, of all threads, with that of a plain group-by of the same rows by query and group,
 in the engine that holds them.
@@ -120,6 +122,16 @@ def simulate(runs, fewest=2, most=1000):
             print(f"{name:47} {criterion:38} {error:6.3f} {power:6.2f} {held:9.3f}", flush=True)
 
 
+def again(seed, runs, design, criterion):
+    """Print how often a gap is found where groups are alike, with other draws."""
+    rng = np.random.default_rng((77, seed))
+    found = [
+        eh.interval(criterion, drawn(rng, *DESIGNS[design]), measure="mpd").low > 0
+        for _ in range(runs)
+    ]
+    print(f"{design}, {criterion}: {np.mean(found):.3f} of {runs}")
+
+
 def timed(rows):
     """Print the processor seconds of one count, and of a plain group-by by the table's engine."""
     import duckdb
@@ -175,5 +187,7 @@ def timed(rows):
 if __name__ == "__main__":
     if sys.argv[1:2] == ["time"]:
         timed(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["again"]:
+        again(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
     else:
         simulate(*map(int, sys.argv[1:] or [400]))

@@ -365,6 +365,19 @@ def test_an_account_says_which_rate_differs(criterion, metric):
     assert re.match(f"The gap in {metric} between", found.summary)
 
 
+def test_few_people_without_a_counterpart_do_not_widen_the_gap():
+    random = np.random.default_rng(0)
+    group = np.repeat([0, 1], 600)
+    years = random.normal(5 + group, 2)
+    years[0] = -15  # nobody of the other group is like this one
+    bid = 10 * years + random.normal(size=1200)
+    named = {"sensitive_features": group, "task": "regression"}
+    found = eh.explain("weak_parity", None, bid, by={"years": years}, **named)
+    assert max(found.outside) > 0
+    half = 1.96 * np.sqrt(sum(bid[group == one].var(ddof=1) / 600 for one in (0, 1)))
+    assert found.gap.high - found.gap.value == pytest.approx(half, rel=0.03)
+
+
 def amounts(rows=4000, gap=0.3):
     """Group, an amount on which groups differ, a column of noise, and a decision by the first."""
     random = np.random.default_rng(7)

@@ -44,12 +44,11 @@ def parts_of(split: Split, error: float) -> tuple[Part, tuple[Part, ...]]:
     """The gap and its parts, each with its interval."""
     whole = float(split.covariance.sum())
     total = float(split.values.sum())
-    gap = Part(
-        "gap",
-        "the groups",
-        total,
-        *_interval(total, whole, float(split.free.min()), error),
-    )
+    own = np.maximum(np.diagonal(split.covariance), 0.0)
+    # A part that hardly varies does not make the gap less well known (Satterthwaite).
+    free = own.sum() ** 2 / max(float((own**2 / split.free).sum()), 1e-300)
+    free = max(float(split.free.min()), min(free, float(split.free.max())))
+    gap = Part("gap", "the groups", total, *_interval(total, whole, free, error))
     rows = zip(
         split.names,
         split.words,
