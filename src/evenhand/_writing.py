@@ -117,7 +117,7 @@ def _clear(leftovers: Iterable[Path]) -> None:
     for left in leftovers:
         # An error: it is finished now, someone is writing it, or it is not ours.
         with suppress(OSError), open(left, "rb") as file:
-            _own(file)
+            own(file)
             left.unlink()
 
 
@@ -139,7 +139,7 @@ def _new_file(path: Path, rights: int | None) -> IO[bytes]:
 def _stays(file: IO[bytes]) -> bool:
     """Lock a new file; whether no sweep came first, which holds it or has removed it."""
     try:
-        _own(file)
+        own(file)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks, where nothing is swept
@@ -153,8 +153,10 @@ def _remove(path: Path) -> None:
         path.unlink()
 
 
-def _own(file: IO[bytes]) -> None:
-    """Lock a file until it is closed or the process ends, or raise `BlockingIOError`.
+def own(file: IO[bytes] | int) -> None:
+    """Lock a file, or a folder's handle, until it is closed or the process ends.
+
+    Raises `BlockingIOError` where another one holds it.
 
     Where there are no such locks nothing is locked; there open files cannot be removed either.
     """

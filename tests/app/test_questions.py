@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from evenhand.app.desk import StoppedError
+from evenhand.app.desk import Desk, StoppedError
 from evenhand.app.questions import Interview
 from evenhand.app.screens import reopened
 from evenhand.cli.audit import audit
@@ -313,3 +313,23 @@ def test_what_was_dropped_on_the_page_is_gone_after_a_crash():
     while folder.exists() and time.monotonic() < end:
         time.sleep(0.05)
     assert not folder.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder is held on POSIX systems")
+def test_folders_that_nobody_uses_any_more_are_gone_at_the_next_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, new, other = (
+        tmp_path / name for name in ("evenhand-app-left", "evenhand-app-new", "other")
+    )
+    desk = Desk()
+    used = desk.folder
+    for folder in (left, new, other):
+        folder.mkdir()
+        (folder / "1.csv").write_text("y,p,g")
+    for folder in (used, left, other):
+        os.utime(folder, (0, 0))
+    Desk().close()
+    try:
+        assert {*tmp_path.iterdir()} == {used, new, other}
+    finally:
+        desk.close()

@@ -6,7 +6,9 @@ nobody waits for it any more.
 
 from __future__ import annotations
 
+import os
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from evenhand._data.rereading import sharing
 from evenhand._errors import InputError
 from evenhand._files.files import connect
 from evenhand._files.passes import SCORES, Passes
+from evenhand._writing import own
 from evenhand.app.choices import Choices
 from evenhand.app.tables import Opened
 
@@ -34,6 +37,8 @@ READING = (0.4, 0.4, 0.2)  # of the time: what columns hold, the rows, and a loo
 BETWEEN_STOPS = 0.05  # seconds
 KEPT = 4  # counts and audits that are remembered, of each file
 MOST_FILES = 8
+PREFIX = "evenhand-app-"
+JUST_MADE = 60.0  # seconds in which a folder may not be in use yet
 CLEANER = """
 import shutil, sys
 sys.stdin.buffer.read()  # ends with the process that writes to it, however that ends
@@ -49,7 +54,11 @@ class Desk:
     """Files that are open, by key, and the folder of those that were dropped on the page."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="evenhand-app-"))
+        sweep(Path(tempfile.gettempdir()))
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.in_use = os.open(self.folder, os.O_RDONLY) if os.name == "posix" else None
+        if self.in_use is not None:
+            own(self.in_use)
         # A process of its own outlives this one, so that the files go after a crash, too.
         self.cleaner = subprocess.Popen(
             [sys.executable, "-I", "-c", CLEANER, str(self.folder)],
@@ -95,6 +104,29 @@ class Desk:
         if self.cleaner.stdin is not None:
             self.cleaner.stdin.close()
         self.cleaner.wait(timeout=30)
+        if self.in_use is not None:
+            os.close(self.in_use)
+            self.in_use = None
+
+
+def sweep(parent: Path) -> None:
+    """Remove folders that nobody uses any more: their processes ended, and the cleaners with them.
+
+    Elsewhere than on POSIX systems a folder cannot be held, and none is removed.
+    """
+    if os.name != "posix":
+        return
+    for folder in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # it is in use, or somebody else's
+            known = folder.lstat()
+            if known.st_uid != os.getuid() or time.time() - known.st_mtime < JUST_MADE:
+                continue
+            handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                own(handle)
+                shutil.rmtree(folder)
+            finally:
+                os.close(handle)
 
 
 class Work:
