@@ -20,7 +20,7 @@ METRICS = {
     "accuracy": "accuracy",
 }
 SELECTED = re.compile(
-    r"(?P<low>.+) were selected (?P<part>.+) as often as (?P<high>.+) "
+    r"(?P<low>.+) were selected (?P<part>.+) as often as (?:those of )?(?P<high>.+) "
     r"\((?P<a>\S+) against (?P<b>\S+)\)\.",
     re.DOTALL,
 )
@@ -31,7 +31,7 @@ HAD = re.compile(
 )
 PREDICTED = re.compile(
     r"(?P<first>.+) were (?P<side>over|under)-predicted by (?P<a>\S+) on average, "
-    r"(?P<second>.+) (?P<other>over-predicted|under-predicted|only) by (?P<b>\S+)\.",
+    r"(?:those of )?(?P<second>.+) (?P<other>over-predicted|under-predicted|only) by (?P<b>\S+)\.",
     re.DOTALL,
 )
 FRACTIONS = {

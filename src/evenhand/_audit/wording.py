@@ -116,6 +116,13 @@ class Wording:
         is_word = known[:3].isalpha() and len(known) > 2 and capitalized(known) not in others
         return capitalized(known) if is_word else f"Rows of {known}"
 
+    def _beside(self, label: Label, other: Label) -> tuple[str, str]:
+        """A group as the subject of a sentence, and another one that it is compared with."""
+        subject, beside = self._subject(label), self._who(other)
+        if subject.startswith("Rows of ") and beside == self._name(other):
+            beside = f"those of {beside}"
+        return subject, beside
+
     def _pair(self, finding: Finding) -> str:
         if finding.pair is None:
             return ""
@@ -156,10 +163,8 @@ class Wording:
             )
         if metric == "selection rate" and ratio > 0:
             often = fraction(ratio).removesuffix(" of")
-            return (
-                f"{self._subject(low)} were selected {often} as often as {self._who(high)} "
-                f"({against}).{more}"
-            )
+            one, other = self._beside(low, high)
+            return f"{one} were selected {often} as often as {other} ({against}).{more}"
         if metric.startswith("share"):
             ends = f"{texts[0]} for {self._who(low)}, against {texts[1]} for {self._who(high)}"
             return f"The {metric} was {ends}.{more}"
@@ -173,7 +178,7 @@ class Wording:
         ends = [(pair.low, pair.low_value), (pair.high, pair.high_value)]
         ends.sort(key=lambda end: -abs(end[1]))
         (one, most), (other, least) = ends
-        first, second = self._subject(one), self._who(other)
+        first, second = self._beside(one, other)
         sides = [_side(error) for error in (most, least)]
         texts = [number(abs(most)), number(abs(least))]
         if abs(most) >= THOUSAND and abs(least) >= 1:
