@@ -222,10 +222,11 @@ def percents(*shares: float) -> list[str]:
 def listing(items: Sequence[str]) -> str:
     """Items joined as in a sentence.
 
-    >>> listing(["a"]), listing(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> listing(["a"]), listing(["a", "b", "c"]), listing([])
+    ('a', 'a, b and c', '')
     """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    *first, last = items or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def shortened(label: str, longest: int) -> str:
