@@ -180,6 +180,7 @@ def stored():
     """The paper's problems: how often two runs of one base and seed are ranked differently."""
     runs = pd.read_parquet(STORED / "runs.parquet")
     scores = pd.read_parquet(STORED / "scores.parquet")
+    scores["lot"] = scores["lot"].astype(str)
     scores = scores.sort_values("lot").drop_duplicates("key", keep="last")  # expected, if there is
     table = runs.merge(scores, on="key")
     names = {name: f"statistical_parity.{name.lower()}" for name in MEASURES}
