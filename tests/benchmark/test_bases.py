@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from benchmark.designs import design
 from evenhand.benchmark import BASES, Base, Problem, Study, Treatment, treatment
@@ -154,13 +155,60 @@ def test_the_group_is_hidden_from_a_blind_model_and_methods_can_learn_it_still(p
 
 def test_a_design_names_a_blind_model_by_true(tmp_path):
     text = "[problems.simulated]\n[methods.Reweight]\n"
-    text += "[bases.blind]\nestimator = 'sklearn.svm:SVC'\nis_blind = {}\n"
+    text += (
+        "[bases.blind]\nestimator = 'sklearn.svm:SVC'\ntune = {{ C = [0.1, 1] }}\nis_blind = {}\n"
+    )
     path = tmp_path / "blind.toml"
     path.write_text(text.format("true"), "utf-8")
-    assert [base.is_blind for base in read_design(path).studies[0].bases] == [True]
+    (blind,) = read_design(path).studies[0].bases
+    assert (blind.is_blind, blind.tune) == (True, {"C": [0.1, 1]})
     path.write_text(text.format("'no'"), "utf-8")
     with pytest.raises(ValueError, match=r"\[bases.blind\] is_blind is 'no'; give true or false"):
         read_design(path)
+
+
+def test_a_model_is_tuned_on_the_rows_it_is_fitted_to(people):
+    dataset, grid = problem(people).load(), [1e-6, 1.0]
+    base = Base("tuned", LogisticRegression, encoding="onehot", tune={"C": grid})
+    ready = Prepared(dataset, base, 0, held_out=0.4)
+    fits = ready.scores().fits
+    learned = np.flatnonzero(~fits[: ready.fitted])
+    X, y = ready.matrix[learned], ready.y[learned]
+    loss = [
+        -cross_val_score(LogisticRegression(C=C), X, y, scoring="neg_log_loss").mean() for C in grid
+    ]
+    assert len(learned) < ready.fitted
+    assert grid[int(np.argmin(loss))] == ready.model.C
+    fixed = Base("fixed", LogisticRegression, encoding="onehot", settings={"C": ready.model.C})
+    expected = Prepared(dataset, fixed, 0, held_out=0.4).scores().scores
+    np.testing.assert_array_equal(ready.scores().scores, expected)
+    assert base.fingerprint != replace(base, tune={}).fingerprint
+
+
+def test_what_has_no_probabilities_is_tuned_beneath_its_calibration(people):
+    base = Base("svm", LinearSVC, encoding="onehot", tune={"C": [0.01, 1.0]})
+    assert Prepared(problem(people).load(), base, 0).model.estimator.C in {0.01, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("tune", "settings", "message"),
+    [
+        ({"C": 3}, {}, r"tune C over 3; give a list"),
+        ({"C": []}, {}, r"tune C over \[\]; give a list"),
+        ({"C": "ab"}, {}, r"tune C over 'ab'; give a list"),
+        (["C"], {}, r"tune \['C'\]; give a table"),
+        ({"C": [1.0]}, {"C": 1.0}, r"has C among its settings and among what to tune"),
+    ],
+)
+def test_what_cannot_be_tuned_is_refused(tune, settings, message):
+    with pytest.raises(ValueError, match=message):
+        Base("svm", LinearSVC, settings=settings, tune=tune)
+
+
+def test_a_parameter_that_is_not_there_is_not_tuned(people):
+    base = Base("own", LogisticRegression, tune={"depth": [1, 2]})
+    with pytest.raises(ValueError, match=r"LogisticRegression has no parameter 'depth' to tune"):
+        Prepared(problem(people).load(), base, 0).model
 
 
 def test_splits_differ_and_so_do_their_models(people):

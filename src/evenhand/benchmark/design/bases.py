@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -43,6 +43,10 @@ class Base:
         `categorical_features`, and 0/1 columns for others, sparse if they take it.
     settings : mapping, default {}
         Parameters of the estimator.
+    tune : mapping of str to sequence, default {}
+        Values to choose from for some of its parameters, such as `{"C": [0.1, 1, 10]}`. On every
+        split scikit-learn's `GridSearchCV` chooses, by five folds of the rows the model is fitted
+        to, what predicts best (log loss or squared error); all methods on the split then use it.
     is_truth : bool, default False
         The true targets stand in for a model: published code of some regression methods adjusts
         them, also those of the test rows.
@@ -70,6 +74,7 @@ class Base:
     estimators: Mapping[Kind, Estimator] | Estimator
     encoding: Encoding = "auto"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    tune: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     is_truth: bool = False
     is_blind: bool = False
 
@@ -79,6 +84,22 @@ class Base:
                 f"The base model {self.name!r} has the encoding {self.encoding!r}; there are "
                 f"{', '.join(get_args(Encoding))}."
             )
+        if not isinstance(self.tune, Mapping):
+            raise InputError(
+                f"The base model {self.name!r} is to tune {self.tune!r}; give a table of "
+                "parameters with the values to choose from, such as {'C': [0.1, 1, 10]}."
+            )
+        for name, values in self.tune.items():
+            if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+                raise InputError(
+                    f"The base model {self.name!r} is to tune {name} over {values!r}; give a list "
+                    "of values to choose from."
+                )
+            if name in self.settings:
+                raise InputError(
+                    f"The base model {self.name!r} has {name} among its settings and among what "
+                    "to tune; give it once."
+                )
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -124,8 +145,9 @@ class Base:
     def _described(self) -> list[Any]:
         models = {} if self.is_truth else {k: self._thing(one) for k, one in self._by_kind.items()}
         value = [described(models), self.encoding, described(dict(self.settings)), self.is_truth]
-        blind = ["blind"] if self.is_blind else []
-        return [value, source_fingerprint(PREPARATION), *blind]
+        rest = ["blind"] if self.is_blind else []
+        rest += [described(dict(self.tune))] if self.tune else []
+        return [value, source_fingerprint(PREPARATION), *rest]
 
     @cached_property
     def _by_kind(self) -> dict[Kind, Estimator]:

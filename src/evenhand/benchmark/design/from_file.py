@@ -25,7 +25,7 @@ TOP = (
 )
 OWN = ("stage", "task", "randomized", "hyperparameter", "classes", "groups", "needs_sample_weight")
 OF_METHOD = ("constraints", "grid", "settings", "fit_rows", "method", "estimator", *OWN)
-OF_BASE = ("name", "estimator", "settings", "encoding", "is_blind")
+OF_BASE = ("name", "estimator", "settings", "tune", "encoding", "is_blind")
 OF_QUESTION = tuple(field.name for field in fields(Question))
 OF_PROBLEM = tuple(field.name for field in fields(Problem) if field.name != "name")
 BASE_ENTRY_POINTS = "evenhand.bases"
@@ -196,7 +196,7 @@ def _base(name: str, table: Mapping[str, Any]) -> Base:
     """A known base model, an estimator by import path, or a table that describes one."""
     where = f"[bases.{name}]"
     _check(where, table, OF_BASE)
-    options = {key: table[key] for key in ("settings", "encoding", "is_blind") if key in table}
+    options = {key: table[key] for key in OF_BASE[2:] if key in table}
     if not isinstance(options.get("is_blind", False), bool):
         raise DesignError(f"{where} is_blind is {options['is_blind']!r}; give true or false.")
     if "estimator" in table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.feature_selection import VarianceThreshold
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import get_tags
 
 from evenhand._data.groups import Groups, groups, show
+from evenhand._errors import InputError
 from evenhand.benchmark.predictions import BaseScores, Truth
 from evenhand.datasets import split
 
@@ -102,9 +105,14 @@ class Prepared:
 
     @cached_property
     def model(self) -> Any:
-        """The base model, not fitted, with probabilities if it is a classifier."""
+        """The base model, not fitted: tuned, and with probabilities if it is a classifier."""
         model = self._encoded[1]
-        return model if not self.n_classes else calibrated(model, self.y[: self.fitted])
+        if self.n_classes:
+            model = calibrated(model, self.y[: self.fitted])
+        if not self.base.tune:
+            return model
+        rows = self._learned
+        return tuned(model, self.base.tune, _rows(self.matrix, rows), self.y[rows])
 
     @cached_property
     def featured(self) -> tuple[Any, Any]:
@@ -125,9 +133,8 @@ class Prepared:
     def scores(self) -> BaseScores:
         """Fit the base model, and score every row."""
         started = time.thread_time()
-        fits = self._held_out()
-        rest = np.flatnonzero(~fits[: self.fitted] | (not self.held_out))
-        scores = self._scored(rest)
+        fits = self._held_out
+        scores = self._scored(self._learned)
         about = self.about() | {"cpu_seconds": time.thread_time() - started, "notes": []}
         rows = np.concatenate([self.halves.train, self.halves.test])
         group = self.whom.codes.astype(np.intp)
@@ -164,6 +171,12 @@ class Prepared:
         labels = np.asarray(model.predict(self.matrix), dtype=np.intp)
         return np.eye(self.n_classes)[labels]
 
+    @cached_property
+    def _learned(self) -> NDArray[np.intp]:
+        """The training rows that the base model is fitted to."""
+        return np.flatnonzero(~self._held_out[: self.fitted] | (not self.held_out))
+
+    @cached_property
     def _held_out(self) -> NDArray[np.bool_]:
         """Which rows post-processors are fitted to: all training rows, or those held out."""
         fits = np.arange(len(self.y)) < self.fitted
@@ -235,6 +248,20 @@ def calibrated(model: Any, y: NDArray[Any]) -> Any:
         return model
     folds = int(min(FOLDS, np.unique(y, return_counts=True)[1].min()))
     return CalibratedClassifierCV(model, cv=max(folds, 2), ensemble=False)
+
+
+def tuned(model: Any, tune: Mapping[str, Sequence[Any]], X: Any, y: NDArray[Any]) -> Any:
+    """The model, not fitted, with the values that predict best in folds."""
+    known = model.get_params()
+    wanted = {name if name in known else f"estimator__{name}": v for name, v in tune.items()}
+    if lacking := [name for name in tune if not {name, f"estimator__{name}"} & set(known)]:
+        raise InputError(
+            f"{type(model).__name__} has no parameter {lacking[0]!r} to tune; it has "
+            f"{', '.join(sorted(known))}."
+        )
+    by = "neg_log_loss" if is_classifier(model) else "neg_mean_squared_error"
+    search = GridSearchCV(model, {k: list(v) for k, v in wanted.items()}, scoring=by, refit=False)
+    return clone(model).set_params(**search.fit(X, y).best_params_)
 
 
 def indicators(X: pd.DataFrame, train: NDArray[np.intp]) -> sparse.csr_array:
