@@ -48,6 +48,16 @@ SITUATIONS = {
         {"y_true": CLASSES, "y_pred": SCORES.argmax(axis=1), "y_score": SCORES, "groups": GROUP},
         {},
     ),
+    "one true label": scored(0 * TRUTH, np.clip(EVEN - 0.25 * (GROUP == "b"), 0, 1)),
+    "one decision": (
+        {
+            "y_true": np.where(GROUP == "a", TRUTH, TRUTH * (np.arange(ROWS) % 4 > 1)),
+            "y_pred": np.ones(ROWS, int),
+            "y_score": np.clip(EVEN - 0.25 * (GROUP == "b"), 0, 1),
+            "groups": GROUP,
+        },
+        {"favorable": 1},
+    ),
     "precision alone differs": (
         {
             "y_true": np.concatenate(
@@ -123,6 +133,16 @@ def test_nobody_is_selected_more_where_no_outcome_was_named_as_favorable():
         found = eh.audit(None, words, sensitive_features=GROUP, favorable=favorable)
         (step,) = found.document()["next"]
         assert ("more selected in b" in step["cost"]) == told
+
+
+def test_one_decision_for_all_is_no_work_that_is_worse_for_some():
+    given, options = SITUATIONS["one decision"]
+    columns = {name: given[name] for name in ("y_true", "y_pred", "y_score")}
+    found = eh.audit(**columns, sensitive_features=given["groups"], **options)
+    assert {"accuracy_parity"} <= {f.criterion for f in found.findings if f.verdict == "differs"}
+    said = " ".join(step["found"] for step in found.document()["next"])
+    assert "works less well" not in said
+    assert "say nothing about a and b" not in said
 
 
 FOUND = {

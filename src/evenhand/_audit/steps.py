@@ -69,11 +69,20 @@ def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
     if all(f.sameness is not None or f.verdict == "undefined" for f in audit.findings):
         return [NOTHING]
     made = [step for find in FINDERS for step in find(audit, summary, differing)]
+    if _has_one_truth(audit):  # nothing can be fitted to it
+        made = [{**one, "call": ""} if "(y_true" in one["call"] else one for one in made]
     lacking = _lacking(audit, too_few)
     if not made and not lacking:
         return [_watching(audit)]
     # Where data are lacking, one of the steps says so.
     return [*made[: MOST - len(lacking[:1])], *lacking][:MOST]
+
+
+def _has_one_truth(audit: AuditParts) -> bool:
+    """Whether all true classes are one."""
+    counts = audit.evidence.counted
+    named = [axis.name for axis in counts.axes]
+    return "y" in named and np.count_nonzero(counts.table("y")) < 2
 
 
 def gate(audit: AuditParts) -> dict[str, str] | None:
@@ -180,6 +189,8 @@ def _errors(
     """Errors differ where selection is not shown to."""
     if not audit.evidence.is_of_labels or set(SELECTION) & set(differing):
         return
+    if any(one.criterion in SELECTION and one.sameness for one in audit.findings):
+        return  # all decisions are alike, and as often right as the base rate says
     if not set(ACCURACY) & set(differing):
         return
     call, cost = _rule(audit, "equalized_odds")
@@ -334,7 +345,7 @@ def _recalibrated(audit: AuditParts, summary: Summary) -> str:
     selected = _selected_by_group(audit, summary)
     if counts is None or evidence.decided_at is None or "weight" in evidence.counted.sums:
         return ""
-    if counts.groups != evidence.groups or selected is None:
+    if counts.groups != evidence.groups or selected is None or _has_one_truth(audit):
         return ""
     table = counts.table("bin", "y", "group")
     rows = table.sum(axis=1)
@@ -459,7 +470,9 @@ def _without_data(audit: AuditParts) -> Iterator[Step]:
         if finding.criterion not in OF_ROWS:
             continue
         for value in finding.values.values():
-            gaps |= dict.fromkeys(group for _, group in value.left_out)
+            lacking = dict.fromkeys(group for _, group in value.left_out)
+            if len(lacking) < len(audit.evidence.groups):  # else no row of all has the label
+                gaps |= lacking
     if gaps:
         names, columns = names_of(audit), audit.evidence.columns
         rows = dict(zip(audit.evidence.groups, audit.evidence.rows, strict=True))
