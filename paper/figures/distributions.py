@@ -49,12 +49,15 @@ def probabilities(results: Results) -> Drawing:
         LABELS,
         "Even labels, even probabilities?",
         "SP (W), the area between the groups’ distributions of the predicted probability, over SP "
-        "of the labels, of methods told to meet parity that give probabilities: where a line rises "
-        "to the left, labels are made even at the cost of the probabilities behind them",
+        "of the labels, of methods told to meet parity that give probabilities",
+        "Where a line rises to the left, labels are made even at the cost of the probabilities "
+        "behind them.",
     )
 
 
-def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) -> Drawing:
+def _drawing(
+    results: Results, kind: Kind, over: str, title: str, shows: str, says: str = ""
+) -> Drawing:
     problems = _problems(results, kind)
     family = PARITY if kind == "classification" else ALL
     methods = (
@@ -77,6 +80,7 @@ def _drawing(results: Results, kind: Kind, over: str, title: str, shows: str) ->
         title=title,
         caption=caption(
             f"{shows}, on {where}.",
+            says,
             ABCC,
             "Dotted: both are equal.",
             over_seeds(made.data),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from scipy.optimize import isotonic_regression
 
 from evenhand.benchmark.figures import Drawing
 from evenhand.benchmark.figures.drawing import caption, listed, over_seeds, provenance
@@ -28,6 +30,7 @@ CONSTANT = (
     "even. Methods that decide at random are scored by what they do in expectation."
 )
 APART = 0.11  # of a panel's height, between two words
+LOWEST = 0.04  # of a panel's height, of a word's middle
 FAMILIES = ("simulated_multigroup", "adult_multigroup")
 
 
@@ -170,22 +173,24 @@ def _column(axes: Axes, here: Any, method: str, question: str) -> None:
 
 
 def _label_ends(axes: Axes, own: Any, color: str) -> None:
-    """The settings at the ends of their lines, moved up where they would overlap."""
+    """The settings at the ends of their lines, moved apart as little as they must be."""
     ends = own[own["groups"] == own["groups"].max()].dropna(subset="hyperparameter")
-    low, high = (axes.transData.transform((0, end))[1] for end in axes.get_ylim())
-    at = -1.0
-    for row in ends.sort_values("mean").itertuples():
-        place = (axes.transData.transform((0, row.mean))[1] - low) / (high - low)
-        at = max(place, at + APART, 0.04)
-        across = axes.get_xaxis_transform()  # groups along x, shares of the panel along y
+    ends = ends.sort_values("mean")
+    if ends.empty:
+        return
+    low, high = axes.transData.transform([(0, end) for end in axes.get_ylim()])[:, 1]
+    points = axes.transData.transform([(0, mean) for mean in ends["mean"]])[:, 1]
+    steps = APART * np.arange(len(ends))
+    places = isotonic_regression((points - low) / (high - low) - steps).x
+    for value, at in zip(ends["hyperparameter"], places.clip(LOWEST) + steps, strict=True):
         axes.text(
-            1.08 * row.groups,
+            1.08 * ends["groups"].max(),
             at,
-            f"{row.hyperparameter:g}",
+            f"{value:g}",
             color=color,
             fontsize=6.5,
             va="center",
-            transform=across,
+            transform=axes.get_xaxis_transform(),  # groups along x, shares of the panel along y
         )
 
 

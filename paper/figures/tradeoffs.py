@@ -106,8 +106,8 @@ def published(results: Results) -> Drawing:
         for question in ("strong_parity.mpd", "strong_parity.pq")
     ]
     under = (
-        "logistic regression underneath classifiers and linear regression underneath regressors, "
-        "or where it is said the true targets,"
+        "logistic regression (classifiers), linear regression or, where said, the true targets "
+        "(regressors)"
     )
     made = _drawing(results, rows, "linear", "Accuracy and RMSE", PUBLISHED_AIMS, under)
     return replace(made, title="Published settings and ours")

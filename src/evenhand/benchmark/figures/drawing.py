@@ -95,10 +95,16 @@ def caption(*sentences: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as in a sentence.
+    """Names as in a sentence; with semicolons where names have commas.
 
     >>> listed(["a", "b", "c"])
     'a, b and c'
+    >>> listed(["a", "b, by c", "d"])
+    'a; b, by c; and d'
     """
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    if not first:
+        return last
+    if any("," in name for name in names):
+        return f"{'; '.join(first)}; and {last}"
+    return f"{', '.join(first)} and {last}"
