@@ -19,7 +19,7 @@ from evenhand.statistics import STATISTICS
 OF_LISTS = [name for name, one in STATISTICS.items() if one.needs == "lists"]
 
 
-def lists(seed=0, queries=12, size=8, groups="abc", levels=3, ties=False):
+def lists(seed=0, queries=12, size=8, groups="abc", levels=3, ties=False, unit=1.0):
     """Rows in random order; scores with ties, or without."""
     rng = np.random.default_rng(seed)
     rows = queries * size
@@ -27,7 +27,7 @@ def lists(seed=0, queries=12, size=8, groups="abc", levels=3, ties=False):
         {
             "query": np.repeat([f"q{i}" for i in range(queries)], size),
             "group": rng.choice([*groups], rows),
-            "relevance": rng.integers(0, levels, rows).astype(float),
+            "relevance": rng.integers(0, levels, rows) * unit,
             "score": rng.integers(0, 4, rows).astype(float) if ties else rng.random(rows),
             "weight": rng.integers(1, 4, rows).astype(float),
         }
@@ -90,11 +90,11 @@ ATTENTION = {
 }
 
 
-@pytest.mark.parametrize("levels", [2, 7])
+@pytest.mark.parametrize(("levels", "unit"), [(2, 1.0), (7, 1.0), (7, 0.37), (3, 70_000.0)])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("name", ATTENTION)
-def test_statistics_of_rankings_are_those_of_brute_force(name, ties, levels):
-    frame = lists(1, ties=ties, levels=levels)
+def test_statistics_of_rankings_are_those_of_brute_force(name, ties, levels, unit):
+    frame = lists(1, ties=ties, levels=levels, unit=unit)
     discount, attention = ATTENTION[name]
     expected = by_hand(frame, -frame["score"], 3, attention)
     counts = eh.tally(

@@ -23,8 +23,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Discount = Literal["log", "inverse"] | float | Sequence[float]
 DISCOUNTS: tuple[str, ...] = ("log", "inverse")
-LONGEST_TABLE = 1 << 20  # places whose attention is looked up, and not computed for each row
-ROWS_TOGETHER = 1 << 15  # of whole lists: all that is known of them then stays in the cache
+ROWS_TOGETHER = 1 << 16  # of whole lists: all that is known of them then stays in the cache
 
 
 class Attention(NamedTuple):
@@ -152,9 +151,9 @@ class Order:
     notable: Notable = NONE
 
     def arranged(self, rows: Places) -> Order:
-        """The same in another order."""
+        """The same in another order within each list."""
         last = None if self.last is None else self.last[rows]
-        return Order(self.rows[rows], self.list_of[rows], self.first[rows], last, self.notable)
+        return Order(self.rows[rows], self.list_of, self.first[rows], last, self.notable)
 
     def within(self, places: int) -> Floats:
         """The share of each row in the first places: 0 or 1, or a part where rows tie."""
@@ -171,16 +170,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Exposure:
-    """The attention that places give to rows, looked up where lists are not too long."""
+    """The attention that places give to rows."""
 
     attention: Attention
     longest: int
-
-    @cached_property
-    def _each(self) -> Floats | None:
-        if self.longest > LONGEST_TABLE:
-            return None
-        return np.append(0.0, self.attention.at(np.arange(1.0, self.longest + 1)))
 
     @cached_property
     def _total(self) -> Floats:
@@ -191,8 +184,6 @@ class Exposure:
         first, last = order.first, order.last
         if last is not None:
             return np.asarray((self._total[last] - self._total[first - 1]) / (last - first + 1))
-        if self._each is not None:
-            return self._each[first]
         return np.where(first > 0, self.attention.at(np.maximum(first, 1.0)), 0.0)
 
 
@@ -228,11 +219,13 @@ class Ranks:
         if self.absent:
             given = np.where(np.isnan(given), self.longest + 1, given)
         at, list_of = given.astype(np.intp, copy=False), lists.of_row
+        before = lists.spread(lists.starts - 1)
         if (at <= lists.spread(lists.sizes)).all():  # each row has a place to be put into
+            every = np.arange(len(at))
             order = np.full(len(at), -1)
-            order[lists.spread(lists.starts - 1) + at] = np.arange(len(at))
+            order[before + at] = every
             if order.min() >= 0:
-                return Order(order, list_of, at[order])
+                return Order(order, list_of, every - before)
         order = radix_order(at)
         order = order[radix_order(list_of[order])]
         first = at[order]

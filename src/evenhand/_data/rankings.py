@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evenhand._columns import Column
 from evenhand._columns.codes import radix_order
@@ -22,6 +24,7 @@ from evenhand._data.counting import fused, products
 from evenhand._data.groups import Groups, clusters
 from evenhand._data.pairs import Segments, is_new, pairs
 from evenhand._data.places import (
+    ROWS_TOGETHER,
     Discount,
     Exposure,
     Lists,
@@ -137,50 +140,61 @@ class Items:
             yield self._added(some, self.places.order(some))
 
     def _added(self, some: Some, by_list: Order) -> Part:
-        group = self.codes[-1][some.rows][by_list.rows]
-        by_group = radix_order(by_list.list_of * self.sizes[-1] + group)
-        order, group = by_list.arranged(by_group), group[by_group]  # by list, group and place
-        within_lists = is_new(order.list_of, group)
-        segments = Segments(np.flatnonzero(within_lists), len(group))
+        key = by_list.list_of * self.sizes[-1] + self.codes[-1][some.rows][by_list.rows]
+        by_group = radix_order(key)
+        order, key = by_list.arranged(by_group), key[by_group]  # by list, group and place
+        segments = Segments(np.flatnonzero(is_new(key)), len(key))
         cells = segments
         if len(self.codes) > 2:  # clusters beside the query
             more = [column[some.rows][order.rows] for column in self.codes[1:-1]]
-            cells = Segments(np.flatnonzero(is_new(segments.of_row, *more)), len(group))
+            cells = Segments(np.flatnonzero(is_new(segments.of_row, *more)), len(key))
         weight = None if self.weight is None else self.weight[some.rows][order.rows]
-        values = self._by_place(some, order)
+        values, line = self._by_place(some, order)
         sums: Sums = {}
         if self.relevance is not None:
-            merit = self.relevance[some.rows][by_list.rows]
-            level, tied = _levels(merit), by_list.tied
-            won = pairs(some.segments, level, tied)
-            merit, level, tied = merit[by_group], level[by_group], order.tied
-            won_within = pairs(segments, level, tied)
-            relevant = np.flatnonzero(merit)  # no other row has gain, or pairs
+            merit = self.relevance[some.rows]
+            level = _levels(merit)[by_list.rows]
+            won = pairs(some.segments, level, by_list.tied)
+            level = level[by_group]
+            won_within = pairs(segments, level, order.tied)
+            relevant = np.flatnonzero(level)  # no other row has gain, or pairs
             known = _of_relevant(
-                merit[relevant].astype(np.float64),
-                values["exposure"][relevant],
+                merit[order.rows[relevant]].astype(np.float64),
+                values["exposure"][relevant if line is None else line[relevant]],
                 tuple(side[by_group[relevant]] for side in won),
                 tuple(side[relevant] for side in won_within),
             )
             sums |= Totals.of_some(cells, relevant)(
                 known, None if weight is None else weight[relevant]
             )
-        sums |= Totals.of_all(cells)(values, weight)
+        sums |= Totals.of_all(cells)(values, weight, line)
         if weight is not None and self.left is not None:
             left = weight**2 * self.left[some.rows][order.rows]
-            sums |= Totals.of_all(cells)({"fpc": left}, None)
+            sums |= Totals.of_all(cells)({"fpc": left})
         sums["rows"] = cells.sizes
         first = order.rows[cells.starts]
         codes = [column[some.rows][first] for column in self.codes]
         alone = int((np.bincount(order.list_of[segments.starts]) == 1).sum())
         return Part(fused(codes, self.sizes), sums, order.notable, alone)
 
-    def _by_place(self, some: Some, order: Order) -> Sums:
-        """What the place in its list gives each row, and powers of it."""
-        if isinstance(self.exposure, Exposure):
-            shown = self.exposure.of(order)
-        else:
+    def _by_place(self, some: Some, order: Order) -> tuple[Sums, Places | None]:
+        """What the place in its list gives each row, or each place, and then that of each row."""
+        if not isinstance(self.exposure, Exposure):
             shown = self.exposure[some.rows][order.rows].astype(np.float64)
+            return self._with_powers(shown, order), None
+        if order.last is None and self.places.longest <= ROWS_TOGETHER:
+            return self._of_places, order.first
+        return self._with_powers(self.exposure.of(order), order), None
+
+    @cached_property
+    def _of_places(self) -> Sums:
+        """What each place gives, after the 0 of rows that were not shown."""
+        assert isinstance(self.exposure, Exposure)
+        places = np.arange(self.places.longest + 1)
+        order = Order(places, np.zeros_like(places), places)
+        return self._with_powers(self.exposure.of(order), order)
+
+    def _with_powers(self, shown: Floats, order: Order) -> Sums:
         values = {"exposure": shown, **_powers("exposure", shown)}
         for name, places in (("top", self.top_k), ("first", 1)):
             if places is not None:
@@ -208,15 +222,28 @@ class Totals(NamedTuple):
         starts = np.flatnonzero(is_new(which))
         return cls(starts, which[starts], len(cells.starts))
 
-    def __call__(self, values: Mapping[str, Floats], weight: Floats | None) -> Sums:
-        """Sums by name, times powers of the weight; one that goes by several names is made once."""
+    def __call__(
+        self, values: Mapping[str, Floats], weight: Floats | None = None, line: Places | None = None
+    ) -> Sums:
+        """Sums by name, times powers of the weight; one that goes by several names is made once.
+
+        The values are those of rows, or of lines of a table, of which each row has one.
+        """
         columns: Mapping[str, Floats] = values
         if weight is not None:
+            if line is not None:
+                values, line = {name: each[line] for name, each in values.items()}, None
             columns = {name: each[:] for name, each in products(values, weight).items()}
         once = {id(column): column for column in columns.values()}
         total = np.zeros((len(once), self.number))
-        if len(self.starts):
-            total[:, self.cells] = np.add.reduceat(np.array([*once.values()]), self.starts, axis=1)
+        if line is not None:
+            table = np.column_stack([*once.values()])
+            ends = np.append(self.starts, len(line))
+            rows = sparse.csr_matrix((np.ones(len(line)), line, ends), (len(ends) - 1, len(table)))
+            total[:, self.cells] = (rows @ table).T
+        elif len(self.starts):
+            for column, sums in zip(once.values(), total, strict=True):
+                sums[self.cells] = np.add.reduceat(column, self.starts)
         made = dict(zip(once, total, strict=True))
         return {name: made[id(column)] for name, column in columns.items()}
 
@@ -265,12 +292,12 @@ def _powers(name: str, values: Floats, *, is_share: bool = False) -> Sums:
 
 
 def _levels(merit: Numbers) -> NDArray[Any]:
-    """Relevance as whole numbers in the same order, of few bytes."""
+    """Relevance as whole numbers in the same order, of few bytes; 0 is none."""
     if merit.max(initial=0) < MOST_LEVELS:
         level = merit.astype(np.uint16)
         if merit.dtype.kind != "f" or np.array_equal(level, merit):
             return level
-    return np.unique(merit, return_inverse=True)[1]
+    return np.unique(np.append(merit, 0), return_inverse=True)[1][:-1]
 
 
 def _of_relevant(merit: Floats, shown: Floats, every: Sides, within: Sides) -> Sums:
