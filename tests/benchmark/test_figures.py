@@ -109,7 +109,7 @@ def test_twenty_methods_of_ones_own_do_not_look_alike_either():
 
 def test_axes_speak_the_fields_words(drawings):
     axes = drawings["tradeoffs-performance_parity-f1-hiring"].figure.axes[0]
-    assert axes.get_xlabel() == "performance parity of F1 by Gini"
+    assert axes.get_xlabel() == "parity of F1 by Gini"
     assert axes.get_ylabel() == "accuracy"
     (axes,) = drawings["tradeoffs-SHORTLISTED-hiring"].figure.axes
     assert axes.get_xlabel() == "SHORTLISTED by span"

@@ -82,7 +82,7 @@ def _has_one_truth(audit: AuditParts) -> bool:
     """Whether all true classes are one."""
     counts = audit.evidence.counted
     named = [axis.name for axis in counts.axes]
-    return "y" in named and np.count_nonzero(counts.table("y")) < 2
+    return "y" in named and bool(np.count_nonzero(counts.table("y")) < 2)
 
 
 def gate(audit: AuditParts) -> dict[str, str] | None:

@@ -287,8 +287,7 @@ def _by_verdict(lines: Sequence[Document]) -> Iterable[Bullets]:
 
 
 def _short(line: Document) -> str:
-    named = words(line["name"]).replace("Performance parity: ", "Parity of ")
-    return " ".join(filter(None, (named, line["short"], line["judged"])))
+    return " ".join(filter(None, (words(line["name"]), line["short"], line["judged"])))
 
 
 def notes(document: Document) -> Section | None:

@@ -51,20 +51,20 @@ def words(identifier: str) -> str:
     """A registered name as words.
 
     >>> words("equalized_odds"), words("performance_parity(f1)")
-    ('Equalized odds', 'Performance parity: F1')
+    ('Equalized odds', 'Parity of F1')
     """
-    plain = identifier.replace("_", " ").replace("(", ": ").removesuffix(")")
-    head, colon, of = plain.partition(": ")
-    return f"{head[:1].upper()}{head[1:]}{colon}{ACRONYMS.get(of, of)}"
+    plain = identifier.removeprefix("performance_").replace("_", " ").replace("(", " of ")
+    head, joint, of = plain.removesuffix(")").partition(" of ")
+    return f"{head[:1].upper()}{head[1:]}{joint}{ACRONYMS.get(of, of)}"
 
 
 def phrase(identifier: str) -> str:
     """A registered name within a sentence.
 
     >>> phrase("equalized_odds"), phrase("performance_parity(mse)"), phrase("wasserstein_parity")
-    ('equalized odds', 'performance parity of MSE', 'Wasserstein parity')
+    ('equalized odds', 'parity of MSE', 'Wasserstein parity')
     """
-    text = words(identifier).replace(": ", " of ")
+    text = words(identifier)
     return text if text.startswith("Wasserstein") else text[:1].lower() + text[1:]
 
 

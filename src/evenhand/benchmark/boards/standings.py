@@ -166,13 +166,12 @@ def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Bo
             for is_known in own:
                 side = KNOWN if is_known else UNKNOWN
                 together.setdefault((where, f"{side}, {given}"), []).append(area)
-        g = f" of {question.g}" if question.g else ""
-        words = f"{question.criterion.replace('_', ' ')}{g}"
         for (where, more), some in sorted(together.items(), key=_order):
             for part, ranking in _rankings(where, question.name, loss, some):
                 ranks = {name: _ranks(ranking, again) for name, again in others.items()}
                 seconds = _medians(ranking, spent)
-                boards.append(Board(f"{where}, {more}{part}", words, ranking, ranks, seconds))
+                named = f"{where}, {more}{part}"
+                boards.append(Board(named, topic(question), ranking, ranks, seconds))
     return tuple(boards)
 
 

@@ -251,7 +251,7 @@ def label(question: Question) -> str:
     """What a question is called on an axis.
 
     >>> label(Question("performance_parity", "pq", g="f1"))
-    'performance parity of F1 by PQ'
+    'parity of F1 by PQ'
     """
     if question.measure is None:
         return PERFORMANCES.get(question.criterion, words(question.criterion))
@@ -298,10 +298,12 @@ def topic(question: Question) -> str:
     """What a question is about, however it is measured.
 
     >>> topic(Question("performance_parity", "pq", g="f1"))
-    'performance parity of F1'
+    'parity of F1'
     """
-    of = f" of {STATISTICS.get(question.g, words(question.g))}" if question.g else ""
-    return f"{words(question.criterion)}{of}"
+    if not question.g:
+        return words(question.criterion)
+    criterion = words(question.criterion).removeprefix("performance ")
+    return f"{criterion} of {STATISTICS.get(question.g, words(question.g))}"
 
 
 RC: Any = {
