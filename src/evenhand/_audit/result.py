@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 from evenhand import report
 from evenhand._audit.document import document, rows_of
 from evenhand._audit.finding import Finding, Measured
-from evenhand._audit.model_card import model_card
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.summary import first_finding, names_of, summary, table_of
 from evenhand._columns import Label
@@ -396,6 +395,8 @@ class Audit(AuditParts, Result):
         - name: "screening"
 
         """
+        from evenhand._audit.model_card import model_card
+
         return written(model_card(self.document(), model, dataset), path)
 
     def to_html(

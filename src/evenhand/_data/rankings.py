@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from evenhand._columns import Column
 from evenhand._columns.codes import radix_order
@@ -237,6 +236,8 @@ class Totals(NamedTuple):
         once = {id(column): column for column in columns.values()}
         total = np.zeros((len(once), self.number))
         if line is not None:
+            from scipy import sparse  # here, so that `import evenhand` stays quick
+
             table = np.column_stack([*once.values()])
             ends = np.append(self.starts, len(line))
             rows = sparse.csr_matrix((np.ones(len(line)), line, ends), (len(ends) - 1, len(table)))

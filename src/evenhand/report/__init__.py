@@ -7,36 +7,28 @@ shows these. No score is computed here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from evenhand._errors import InputError, require
-from evenhand.report import audit, bounds, comparison, frontier, power, standard, watch, why
 from evenhand.report.blocks import Report
 from evenhand.report.markdown import markdown as _markdown
 from evenhand.report.terminal import WIDTH, Line
 from evenhand.report.terminal import lines as _lines
 
 Document = Mapping[str, Any]
-Maker = Callable[[Document], Report]
-REPORTS: dict[str, Maker] = {
-    "evenhand.account/1": why.report_of,
-    "evenhand.audit/4": audit.report_of,
-    "evenhand.bounds/1": bounds.report_of,
-    "evenhand.comparison/2": comparison.report_of,
-    "evenhand.frontier/1": frontier.report_of,
-    "evenhand.partial-audit/1": bounds.audit_report_of,
-    "evenhand.power/1": power.report_of,
-    "evenhand.standard/2": standard.report_of,
-    "evenhand.watch-report/1": watch.report_of,
-    "evenhand.watch-status/1": watch.report_of,
-}
-CHARTS: dict[str, Callable[[Document], dict[str, Any]]] = {
-    "evenhand.account/1": why.charts,
-    "evenhand.audit/4": audit.charts,
-    "evenhand.comparison/2": comparison.charts,
-    "evenhand.frontier/1": frontier.charts,
-    "evenhand.watch-report/1": watch.charts,
+MODULES = {  # by schema; each has `report_of`, and `charts` where there are any
+    "evenhand.account/1": "why",
+    "evenhand.audit/4": "audit",
+    "evenhand.bounds/1": "bounds",
+    "evenhand.comparison/2": "comparison",
+    "evenhand.frontier/1": "frontier",
+    "evenhand.partial-audit/1": "bounds",
+    "evenhand.power/1": "power",
+    "evenhand.standard/2": "standard",
+    "evenhand.watch-report/1": "watch",
+    "evenhand.watch-status/1": "watch",
 }
 
 
@@ -161,8 +153,8 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
         If Matplotlib is not installed.
 
     """
-    schema = document.get("schema", "")
-    known = CHARTS[schema](document) if schema in CHARTS else {}
+    charts = getattr(_module(document), "charts", None)
+    known = charts(document) if charts else {}
     if chart is not None and chart not in known:
         raise InputError(f"There is no chart {chart!r}; there are {list(known)}.")
     if ax is not None and chart is None and len(known) != 1:
@@ -177,13 +169,19 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
 
 def report_of(document: Document) -> Report:
     """The report of a document, in blocks."""
+    report: Report = _module(document).report_of(document)
+    return report
+
+
+def _module(document: Document) -> Any:
+    """The module that knows documents of this schema, imported when first asked for."""
     schema = document.get("schema")
-    if schema not in REPORTS:
+    if schema not in MODULES:
         raise InputError(
-            f"A report needs a document of schema {', '.join(REPORTS)}; this one has "
+            f"A report needs a document of schema {', '.join(MODULES)}; this one has "
             f"{schema!r}. Create it again with the result's document()."
         )
-    return REPORTS[schema](document)
+    return import_module(f"evenhand.report.{MODULES[schema]}")
 
 
 __all__ = ["page", "snippet"]

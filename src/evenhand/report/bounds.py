@@ -41,7 +41,11 @@ VERDICTS = {
 
 
 def report_of(document: Document) -> Report:
-    """The report of the document of a `Bounds`."""
+    """The report of the document of a `Bounds` or of a `PartialAudit`."""
+    return _of_audit(document) if "findings" in document else _of_one(document)
+
+
+def _of_one(document: Document) -> Report:
     document = _answered(document)
     answers = _answers(document)
     cell = "" if document["cell"] == "all" else f" of {document['cell']}"
@@ -60,8 +64,7 @@ def report_of(document: Document) -> Report:
     )
 
 
-def audit_report_of(document: Document) -> Report:
-    """The report of the document of a `PartialAudit`."""
+def _of_audit(document: Document) -> Report:
     findings = [_answered({**document, **one}) for one in document["findings"]]
     table, notes = _criteria(document, findings), [Text(each) for each in document["notes"]]
     assumed = {one["name"]: one["assumes"] for each in findings for one in each["answers"]}

@@ -64,13 +64,9 @@ def report_of(document: Document) -> Report:
 
 
 def charts(document: Document) -> dict[str, Any]:
-    """Every criterion over time, by its first measure."""
-    bands = (_bands(document, criterion) for criterion in document["criteria"])
-    return {
-        criterion["name"]: next(iter(band.values()))
-        for criterion, band in zip(document["criteria"], bands, strict=True)
-        if band
-    }
+    """Every criterion over time, by its first measure; a status has no history."""
+    drawn = ((one["name"], _bands(document, one)) for one in document.get("criteria", ()))
+    return {name: next(iter(bands.values())) for name, bands in drawn if bands}
 
 
 def lede(document: Document) -> list[str]:
