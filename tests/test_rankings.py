@@ -354,10 +354,13 @@ BAD = {
     "Pass what orders the lists": {"y_score": [0.1, 0.2, 0.3, 0.4]},
     "discount=2": {"discount": 2},
     "discount='logarithm'": {"discount": "logarithm"},
-    "have no group, so they are in no list": {"query": [1, 1, None, 2]},
+    "have no query, so they are in no list": {"query": [1, 1, None, 2]},
     "threshold= is not used in a ranking": {"threshold": 0.5},
     "query= is of rankings, and task='binary'": {"task": "binary"},
     'task="ranking" needs query=': {"query": None, "task": "ranking"},
+    "top_k= is about rankings: pass query=": {"query": None, "top_k": 1},
+    "exposure= and top_k= are about rankings": {"query": None, "top_k": 1, "exposure": [1] * 4},
+    "exposure= takes the place of discount=": {"exposure": [1] * 4, "discount": 0.5},
     "No row has a place": {"y_pred": [None] * 4},
     "Rankings are not counted with replicate weights": {
         "sample_weight": eh.survey_weights([1] * 4, replicate_weights=np.eye(4), method="jackknife")
@@ -389,6 +392,36 @@ def test_doors_that_do_not_read_rankings_say_so():
     chances = eh.probable({"a": [0.2, 0.8, 0.5, 0.1], "b": [0.8, 0.2, 0.5, 0.9]})
     with pytest.raises(eh.InputTypeError, match="where groups are not known"):
         eh.audit(**GOOD | {"sensitive_features": chances})
+    with pytest.raises(eh.InputError, match="exposure_parity is about a ranking, and only gaps in"):
+        eh.audit(data).explain()
+    with pytest.raises(eh.InputError, match=r"say which of its numbers .* criterion='exposure_par"):
+        eh.power(eh.tally(data), difference=0.1)
+
+
+def test_an_audit_says_what_counts_as_the_top_and_how_much_attention_a_place_gets():
+    notes = {
+        "Exposure of a place: 1 / log2(1 + place). Top k: the first 1 place.": {"top_k": 1},
+        "Exposure of a place: 0.8 to the power of place − 1.": {"discount": 0.8},
+        "Exposure of a place: as listed for the first 2 places, then 0.": {"discount": [3, 1]},
+        "Exposure is what was measured (exposure=), not that of places.": {
+            "exposure": [1, 2, 0, 1]
+        },
+    }
+    for note, columns in notes.items():
+        assert eh.audit(**GOOD, **columns).notes[0] == note
+
+
+def test_a_provider_that_stands_out_is_not_denied_where_no_criterion_tells():
+    """One of 300 providers is always first; its rows are too few for the largest gap."""
+    rng = np.random.default_rng(3)
+    query, provider = np.repeat(np.arange(120), 20), rng.integers(0, 300, 2400)
+    score = rng.normal(size=2400) + 9 * (provider == 7)
+    named = {"y_score": score, "sensitive_features": provider, "query": query, "top_k": 1}
+    audit = eh.audit(None, **named, criteria="performance_parity(first_place)", measures="mpd")
+    page = audit.to_markdown()
+    assert [finding.verdict for finding in audit.findings] == ["cannot tell"]
+    assert "No criterion shows that the groups differ (95% confidence), but some stand out" in page
+    assert "group=7 (10 rows): share of the top 100%, everyone else 4.6%; the gap is" in page
 
 
 def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
@@ -396,7 +429,9 @@ def test_lists_that_skip_places_or_hold_one_group_alone_are_noted():
     short = frame[~((frame["query"] == "q3") & (frame["place"] == 4))]
     short = short.assign(group=short["group"].mask(short["query"] == "q5", "a"))
     audit = eh.audit("relevance", "place", sensitive_features="group", query="query", data=short)
-    assert any("1 list skips places: q3 has 7 rows and a place 8" in note for note in audit.notes)
+    assert any(
+        "1 list skips places: the list q3 has 7 rows and a place 8" in note for note in audit.notes
+    )
     assert any("1 of 12 lists holds one group alone" in note for note in audit.notes)
     named = {"sensitive_features": short["group"], "query": short["query"]}
     gapless = short.groupby("query")["place"].rank()

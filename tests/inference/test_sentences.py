@@ -102,6 +102,10 @@ def test_power_near_its_target_needs_no_other_rows():
             "About 2.0 times as many rows would show the observed difference, if it is real.",
         ),
         (
+            Needed(1.01, np.nan, (), None),
+            "Slightly more rows would show the observed difference, if it is real.",
+        ),
+        (
             Needed(np.inf, 1.0, (), 0.05),
             "This many rows usually show that groups are alike within 0.050, if they are.",
         ),

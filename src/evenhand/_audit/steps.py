@@ -524,7 +524,8 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         f"{shown_margin(audit)} could have been missed there.",
         _planned(audit),
         cost,
-        action=f"collect more rows for {'a small group' if many == 1 else f'{many} small groups'}",
+        action="collect more rows for "
+        + ("a small group" if many == 1 else f"{many:,} small groups"),
     )
 
 

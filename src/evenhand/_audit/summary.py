@@ -158,6 +158,11 @@ def _claim(audit: AuditParts) -> str:
         alike = sum(f.verdict == "alike" for f in audit.findings if f.sameness is None)
         shown = f"that the groups are alike in {alike} of {many} criteria ({sure})"
         missing = "whether they differ in the others"
+    elif "cannot tell" in found and _chosen(audit):
+        return (
+            f"No criterion shows that the groups differ ({sure}), but some stand out: they differ "
+            "from everyone else. It does not show why."
+        )
     elif "cannot tell" in found:
         return f"This shows neither that the groups differ nor that they are alike ({sure})."
     elif "alike" in found:
@@ -393,7 +398,7 @@ def _subgroup(subgroup: Subgroup, names: Names, evidence: Evidence) -> dict[str,
         "label": names(subgroup.columns, subgroup.label),
         "rows": subgroup.rows,
         "statistic": "selection rate" if selected else subgroup.statistic,
-        "is_rate": evidence.is_of_labels,
+        "is_rate": evidence.is_of_labels or subgroup.statistic.startswith("share"),
         **{name: _number(getattr(subgroup, name)) for name in ("value", "rest", "at_least")},
     }
 

@@ -15,13 +15,15 @@ from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups, groups
 from evenhand._data.probable import Probable
-from evenhand._data.roles import ROLES, Columns
+from evenhand._data.roles import OF_RANKINGS, ROLES, Columns
 from evenhand._data.summaries import KINDS, Rows, Source
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._signatures import documented
+from evenhand._words import listing
 
 NO_QUERY = 'task="ranking" needs query=, the column that says which list a row is in.'
+OF_LISTS = tuple(name for name in OF_RANKINGS if name != "query")
 OF_TABLES = ("rows", "rate", "replicate_weights", "replicate_method")
 BESIDE_COUNTS = ("sensitive_features", "favorable", "task", "min_count", "rare")
 
@@ -56,6 +58,13 @@ class Data(Columns):
             self._check_alone()
         elif isinstance(self.task, str) and self.task == "ranking" and self.query is None:
             raise InputError(NO_QUERY)
+        elif self.query is None and (unread := [one for one in OF_LISTS if self.has(one)]):
+            raise InputError(
+                f"{listing([f'{one}=' for one in unread])} {'is' if len(unread) == 1 else 'are'} "
+                "about rankings: pass query=, the column that says which list a row is in."
+            )
+        elif self.has("exposure") and self.has("discount"):
+            raise InputError("exposure= takes the place of discount=: pass one of them.")
         elif isinstance(self.y_pred, Data | Summary):
             raise InputTypeError(
                 f"A {type(self.y_pred).__name__} stands in place of all columns: pass it first, "

@@ -226,7 +226,11 @@ def cluster_axis(at: int) -> str:
 
 
 def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any]:
-    """Name the columns of whatever the caller gave; one unnamed column is called 'group'."""
+    """Name the columns of whatever the caller gave; one unnamed column is called 'group'.
+
+    That of lists is called 'query'.
+    """
+    unnamed = "query" if role == "query" else "group"
     if features is None:
         raise InputError(f"Pass {role}, the columns that name the groups.")
     check_column(features, role)
@@ -238,7 +242,7 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     if isinstance(features, Mapping):
         return dict(features)
     if isinstance(features, Column):
-        return {"group": features}
+        return {unnamed: features}
     if isinstance(features, list | tuple) and features and all(map(_is_column, features)):
         names = [getattr(each, "name", None) or f"column {at}" for at, each in enumerate(features)]
         if len(set(names)) < len(names):
@@ -249,7 +253,7 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     if isinstance(features, np.ndarray) and features.ndim == 2:
         return {f"column {j}": features[:, j] for j in range(features.shape[1])}
     if isinstance(features, np.ndarray | list | tuple | range):
-        return {"group": features}
+        return {unnamed: features}
     import narwhals as nw
 
     with refusing("The dataframe's columns cannot be read"):
@@ -260,7 +264,7 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
         )
     if isinstance(native, nw.DataFrame):
         return {name: native[:, at].to_native() for at, name in enumerate(native.columns)}
-    return {str(getattr(features, "name", None) or "group"): features}
+    return {str(getattr(features, "name", None) or unnamed): features}
 
 
 def _is_column(values: Any) -> bool:

@@ -42,6 +42,19 @@ class Attention(NamedTuple):
         listed = np.append(self.of, 0.0)
         return listed[np.minimum(place, len(listed)).astype(np.intp) - 1]
 
+    @property
+    def words(self) -> str:
+        """How much it is, as a formula or in words.
+
+        >>> Attention("log").words, Attention(0.8).words
+        ('1 / log2(1 + place)', '0.8 to the power of place − 1')
+        """
+        if isinstance(self.of, str):
+            return {"log": "1 / log2(1 + place)", "inverse": "1 / place"}[self.of]
+        if isinstance(self.of, float):
+            return f"{self.of:g} to the power of place − 1"
+        return f"as listed for the first {plural(len(self.of), 'place')}, then 0"
+
 
 def discount_of(discount: Any) -> Attention:
     """Read a discount.
@@ -205,8 +218,8 @@ class Ranks:
             one, size, last = min(skips)
             notes = [
                 f"{plural(len(skips), 'list')} skip{'s' if len(skips) == 1 else ''} places: "
-                f"{show(lists.names[one])} has {plural(size, 'row')} and a place {last}. Rows may "
-                "be missing; exposure is that of the place stated."
+                f"the list {show(lists.names[one])} has {plural(size, 'row')} and a place {last}. "
+                "Rows may be missing; exposure is that of the place stated."
             ]
         if self.absent:
             shown = plural(self.absent, "row")

@@ -267,8 +267,8 @@ def _notes(alone: int, lists: int) -> tuple[str, ...]:
         return ()
     holds = "holds" if alone == 1 else "hold"
     return (
-        f"{alone:,} of {lists:,} lists {holds} one group alone: no group is ahead of another "
-        "there, but the length counts for exposure.",
+        f"{alone:,} of {lists:,} lists {holds} one group alone. Such lists do not show which group "
+        "is ahead, but their rows count; in a short list each has more exposure.",
     )
 
 

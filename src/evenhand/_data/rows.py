@@ -32,6 +32,7 @@ from evenhand._data.evidence import (
     threshold_behind,
 )
 from evenhand._data.groups import Groups, clusters, groups
+from evenhand._data.places import discount_of
 from evenhand._data.roles import Columns
 from evenhand._data.summaries import Rows, Source, summarize, with_favorable
 from evenhand._data.surveys import SurveyWeights
@@ -45,6 +46,7 @@ from evenhand._data.tasks import (
 )
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct
+from evenhand._words import plural
 
 NOT_OF_LISTS = (
     *("threshold", "score_of", "strata", "rows", "rate", "replicate_weights", "replicate_method"),
@@ -141,7 +143,18 @@ def evidence_of_lists(given: Columns) -> Evidence:
     )
     lists = summarize("lists", Rows(given.y_true, given.y_pred, group, **columns))
     assert isinstance(lists, Tally)
-    return Evidence("ranking", group.names, {"lists": lists}, notes=lists.notes)
+    notes = (_how_counted(given), *lists.notes)
+    return Evidence("ranking", group.names, {"lists": lists}, notes=notes)
+
+
+def _how_counted(given: Columns) -> str:
+    """What the numbers of a ranking depend on beside the rows, in words."""
+    said = "Exposure is what was measured (exposure=), not that of places."
+    if given.exposure is None:
+        said = f"Exposure of a place: {discount_of(given.discount).words}."
+    if given.top_k is not None:
+        said += f" Top k: the first {plural(given.top_k, 'place')}."
+    return said
 
 
 def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:

@@ -15,6 +15,7 @@ from evenhand._words import listing, number, points_up
 
 LIMITING = 3  # groups named at most
 MOST_TIMES = 1000.0
+HARDLY = 1.05  # times as many are slightly more
 STEPS = 18
 
 
@@ -51,7 +52,8 @@ class Needed:
         parts, within = [], f"alike within {shown}"
         if np.isfinite(self.differ):
             shown = "the observed difference, if it is real"
-            parts.append(f"{about(self.differ)} as many rows would show {shown}")
+            few = "slightly more" if self.differ < HARDLY else f"{about(self.differ)} as many"
+            parts.append(f"{few} rows would show {shown}")
         if self.alike > 1:
             rows = "" if parts else " rows"
             shown = f"that the groups are {within}, if they are"

@@ -43,6 +43,12 @@ def sizes_of(
     effective: Floats | None = None
     groups: tuple[Label, ...]
     if isinstance(sizes, Tally):
+        if criterion is None and "yhat" not in [axis.name for axis in sizes.axes]:
+            known = "exposure_parity" if "exposure" in sizes.sums else "weak_parity"
+            raise InputError(
+                "This tally has no predicted labels, so say which of its numbers is meant, such as "
+                f"criterion={known!r}."
+            )
         asked = named("statistical_parity" if criterion is None else criterion)
         groups, rows, seen, effective = _counted(sizes, asked, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:

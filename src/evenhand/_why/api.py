@@ -407,6 +407,11 @@ def _split(counts: Tally, gap: Gap) -> Split:
         positive = favorable_label(counts.labels("yhat"), favorable, required=False)
         positive = cell if positive is None and cell in counts.labels("y") else positive
         return outcome_split(counts, statistic, cell, positive)
+    if statistic.needs == "lists":
+        raise InputError(
+            f"{asked.name} is about a ranking, and only gaps in decisions and in predicted numbers "
+            "are split into parts."
+        )
     if statistic.mean_of != "yhat" or "y" not in counts.sums:
         raise InputError(
             f"{asked.name} of numbers has no parts of its own: without by=, weak_parity (the mean "

@@ -44,7 +44,9 @@ ACRONYMS = {
     **{name: name.upper() for name in ("auroc", "mse", "rmse", "mae", "f1")},
     **{name: name.upper() for name in ("ppv", "npv", "tpr", "fpr", "tnr", "fnr")},
     "r2": "R²",
+    "first place": "the first place",
 }
+OF_PAIRS = "performance_parity(pairwise_"
 
 
 def words(identifier: str) -> str:
@@ -52,7 +54,12 @@ def words(identifier: str) -> str:
 
     >>> words("equalized_odds"), words("performance_parity(f1)")
     ('Equalized odds', 'Parity of F1')
+    >>> words("performance_parity(pairwise_across)")
+    'Pairwise parity across groups'
     """
+    if identifier.startswith(OF_PAIRS):
+        of = identifier.removeprefix(OF_PAIRS).removesuffix(")")
+        return "Pairwise parity" if of == "accuracy" else f"Pairwise parity {of} groups"
     plain = identifier.removeprefix("performance_").replace("_", " ").replace("(", " of ")
     head, joint, of = plain.removesuffix(")").partition(" of ")
     return f"{head[:1].upper()}{head[1:]}{joint}{ACRONYMS.get(of, of)}"
