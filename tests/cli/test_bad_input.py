@@ -93,6 +93,7 @@ OPTIONS = {
     ("--confidence", "1.5"): "0<x<1",
     ("--depth", "0"): "x>=1",
     ("--task", "ranking"): "--task ranking needs --query",
+    ("--top-k", "3"): "--top-k is about rankings: pass --query, the column",
     ("--fail-if", "statistical_parity = 0.1"): "A gate has the form CRITERION.MEASURE > BOUND",
     ("--fail-if", "statistical_parity > > 0.1"): "A gate has the form CRITERION.MEASURE > BOUND",
     ("--fail-if", "statistical_parity.pq < 0.1"): "write 'statistical_parity.pq > 0.1'",

@@ -51,6 +51,7 @@ OPTIONS_FOR = {
     "query=": "--query",
     "top_k=": "--top-k ",
     "discount=": "--discount ",
+    "exposure=": "--exposure",
     'task="regression"': "--task regression",
     'task="ranking"': "--task ranking",
     'task="multiclass"': "--task multiclass",
@@ -146,7 +147,7 @@ def _one_line(message: str) -> str:
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)
-    return gist
+    return re.sub(r" +(?=[ :.,;])", "", gist)
 
 
 def _bins_option(match: re.Match[str]) -> str:
