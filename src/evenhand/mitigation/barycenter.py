@@ -15,7 +15,8 @@ from evenhand._data.distributions import ascending
 from evenhand._data.groups import show
 from evenhand.mitigation._fields import Share
 from evenhand.mitigation.amount_rule import AmountRule, broken_lines
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, PathFitter, Rows, shares
+from evenhand.mitigation.estimators import GroupRegressor
+from evenhand.mitigation.group_reader import Codes, Floats, PathFitter, Rows, shares
 
 NEAR = 1e-12  # levels that differ by rounding alone are the same level
 

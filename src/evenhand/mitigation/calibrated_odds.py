@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evenhand._data.groups import show
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
+from evenhand.mitigation.estimators import GroupClassifier, Quantity
+from evenhand.mitigation.group_reader import Codes, Floats, Rows
 from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from evenhand._words import number
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows
+from evenhand.mitigation.estimators import GroupClassifier, Quantity
+from evenhand.mitigation.group_reader import Codes, Floats, Rows
 from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 

@@ -14,7 +14,7 @@ from evenhand.mitigation.crossfit import rows as crossfit
 from evenhand.mitigation.crossfit.advice import advised
 from evenhand.mitigation.crossfit.calibration import believable
 from evenhand.mitigation.crossfit.objective import Objective
-from evenhand.mitigation.estimators import Floats, Rows
+from evenhand.mitigation.group_reader import Floats, Rows
 from evenhand.mitigation.optimal.classifier import Populations
 from evenhand.mitigation.optimal.generation import Solution
 from evenhand.mitigation.optimal.problem import Columns, costs_of

@@ -17,15 +17,8 @@ from sklearn.utils.validation import check_array, validate_data
 
 from evenhand.mitigation._fields import Count, Range, Share, Unseen
 from evenhand.mitigation.base_models import Refitting, fitted, weight_parameter
-from evenhand.mitigation.estimators import (
-    Codes,
-    Floats,
-    GroupRegressor,
-    PathFitter,
-    Rows,
-    Stage,
-    shares,
-)
+from evenhand.mitigation.estimators import GroupRegressor
+from evenhand.mitigation.group_reader import Codes, Floats, PathFitter, Rows, Stage, shares
 
 LOSSES: dict[str, Callable[[Floats], Floats]] = {"square": np.square, "absolute": np.abs}
 SHELLS = (1 / 2, 1 / 4, 3 / 4, 1 / 8, 3 / 8, 5 / 8, 7 / 8)

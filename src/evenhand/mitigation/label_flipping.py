@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evenhand.mitigation._fields import NonNegative, Unseen
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, Stage
+from evenhand.mitigation.estimators import GroupClassifier, Quantity
+from evenhand.mitigation.group_reader import Codes, Floats, Rows, Stage
 from evenhand.mitigation.groups import cell_masses, empty_cells
 
 HALVINGS = 13  # of the range of strengths: each is a fit of the base model

@@ -10,9 +10,10 @@ from typing import Any, Literal
 from evenhand.mitigation.barycenter import BarycenterRegressor
 from evenhand.mitigation.calibrated_odds import CalibratedOddsClassifier
 from evenhand.mitigation.equalized_odds import EqualizedOddsClassifier
-from evenhand.mitigation.estimators import GroupReader, GroupRegressor, Stage
+from evenhand.mitigation.estimators import GroupRegressor
 from evenhand.mitigation.frontier import FrontierClassifier
 from evenhand.mitigation.group_loss import BoundedGroupLossRegressor
+from evenhand.mitigation.group_reader import GroupReader, Stage
 from evenhand.mitigation.label_flipping import LabelFlippingClassifier
 from evenhand.mitigation.parity_reduction import ParityReductionRegressor
 from evenhand.mitigation.penalized import PenalizedClassifier, PenalizedRegressor

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Range, Unseen, whole
 from evenhand.mitigation.base_models import Refitting, fitted, weight_parameter
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows, Stage, shares
+from evenhand.mitigation.estimators import GroupRegressor
+from evenhand.mitigation.group_reader import Codes, Floats, Rows, Stage, shares
 
 RATES = (2.0, 8.0)  # of the prices' growth, slow and fast; they fall with the root of the round
 DEARLY = 100.0  # what the mixture pays for parity that is missed: no loss is worth that

@@ -18,7 +18,8 @@ from evenhand._errors import InputError, refusing, require
 from evenhand.criteria import CRITERIA
 from evenhand.measures import MEASURES, MeasureLike, resolve
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
-from evenhand.mitigation.estimators import GroupClassifier, GroupReader, GroupRegressor, Rows, Stage
+from evenhand.mitigation.estimators import GroupClassifier, GroupRegressor
+from evenhand.mitigation.group_reader import GroupReader, Rows, Stage
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

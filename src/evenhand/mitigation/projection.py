@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 
 from evenhand._columns.codes import chunks
 from evenhand.mitigation._fields import NonNegative
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows
+from evenhand.mitigation.estimators import GroupClassifier
+from evenhand.mitigation.group_reader import Codes, Floats, Rows
 from evenhand.mitigation.groups import cell_masses, empty_cells
 
 Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]

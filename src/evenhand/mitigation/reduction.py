@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 from evenhand.mitigation._fields import Count, NonNegative, Positive, Unseen
 from evenhand.mitigation.base_models import Refitting
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Quantity, Rows, Stage
+from evenhand.mitigation.estimators import GroupClassifier, Quantity
+from evenhand.mitigation.group_reader import Codes, Floats, Rows, Stage
 from evenhand.mitigation.groups import cell_masses, empty_cells
 
 Fit = Callable[[Floats, Any], tuple[Any, Floats]]

@@ -13,14 +13,8 @@ from numpy.typing import NDArray
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand.mitigation._fields import NonNegative
-from evenhand.mitigation.estimators import (
-    Codes,
-    Floats,
-    GroupClassifier,
-    PathFitter,
-    Quantity,
-    Rows,
-)
+from evenhand.mitigation.estimators import GroupClassifier, Quantity
+from evenhand.mitigation.group_reader import Codes, Floats, PathFitter, Rows
 from evenhand.mitigation.groups import cell_masses, empty_cells
 from evenhand.mitigation.optimal.rule import DecisionRule
 

@@ -30,7 +30,7 @@ from evenhand._errors import InputError, refusing
 from evenhand._words import number
 from evenhand.mitigation._fields import Fields, NonNegative, Values
 from evenhand.mitigation._lots import drawn, lots
-from evenhand.mitigation.estimators import key_of
+from evenhand.mitigation.group_reader import key_of
 from evenhand.mitigation.groups import Sensitive
 
 Codes = NDArray[np.intp]

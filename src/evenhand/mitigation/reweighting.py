@@ -9,7 +9,8 @@ import numpy as np
 
 from evenhand.mitigation._fields import Unseen
 from evenhand.mitigation.base_models import fit_underlying
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, Rows, Stage
+from evenhand.mitigation.estimators import GroupClassifier
+from evenhand.mitigation.group_reader import Codes, Floats, Rows, Stage
 from evenhand.mitigation.groups import cell_masses
 
 

@@ -21,7 +21,7 @@ from evenhand.benchmark.design.fingerprints import (
 )
 from evenhand.benchmark.design.importing import entry_point
 from evenhand.benchmark.design.problems import Extent
-from evenhand.mitigation.estimators import Stage
+from evenhand.mitigation.group_reader import Stage
 from evenhand.mitigation.methods import METHODS, Method, Task
 
 BASE = "Base"

@@ -20,7 +20,8 @@ from evenhand.measures import Measure
 from evenhand.mitigation._fields import Positive
 from evenhand.mitigation._sklearn import rows_of
 from evenhand.mitigation.base_models import class_probabilities, fit_underlying
-from evenhand.mitigation.estimators import Codes, Floats, GroupClassifier, PathFitter, Rows
+from evenhand.mitigation.estimators import GroupClassifier
+from evenhand.mitigation.group_reader import Codes, Floats, PathFitter, Rows
 from evenhand.mitigation.optimal.generation import Solution, cost_of_rising, solve
 from evenhand.mitigation.optimal.problem import Columns, Problem, compared, costs_of, stated
 from evenhand.mitigation.optimal.rates import ONE_CLASS

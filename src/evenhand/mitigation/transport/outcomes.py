@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.mitigation.amount_rule import outcomes
 from evenhand.mitigation.deploy import Grouping, Moves
-from evenhand.mitigation.estimators import Floats
+from evenhand.mitigation.group_reader import Floats
 from evenhand.mitigation.transport.plan import NEAR, Plan
 
 Piece = tuple[Floats, Floats]  # ends of the lots, and the value up to each

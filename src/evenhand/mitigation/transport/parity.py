@@ -11,7 +11,7 @@ from scipy import sparse
 
 from evenhand._errors import InputError
 from evenhand.measures import Measure
-from evenhand.mitigation.estimators import Codes, Floats
+from evenhand.mitigation.group_reader import Codes, Floats
 from evenhand.mitigation.optimal.cones import (
     HALVINGS,
     Cone,

@@ -11,7 +11,7 @@ from evenhand._errors import InputError
 from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import NonNegative, Positive, Range, Share
 from evenhand.mitigation.amount_rule import AmountRule, shifts
-from evenhand.mitigation.estimators import Codes, Floats, Rows, shares
+from evenhand.mitigation.group_reader import Codes, Floats, Rows, shares
 from evenhand.mitigation.transport.parity import Bound, strong_parity, weak_parity
 from evenhand.mitigation.transport.plan import (
     Choice,

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from evenhand.mitigation._fields import Count
-from evenhand.mitigation.estimators import Codes, Floats
+from evenhand.mitigation.group_reader import Codes, Floats
 
 Choice = Count | Literal["exact"]
 Side = Literal["left", "right"]

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand.mitigation._fields import NonNegative
 from evenhand.mitigation.amount_rule import AmountRule
-from evenhand.mitigation.estimators import Codes, Floats, GroupRegressor, Rows
+from evenhand.mitigation.estimators import GroupRegressor
+from evenhand.mitigation.group_reader import Codes, Floats, Rows
 from evenhand.mitigation.transport.outcomes import plan_moves
 from evenhand.mitigation.transport.plan import NEAR, Supply, Support
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand._errors import InputError
 from evenhand.mitigation._fields import NonNegative, Positive, Range
-from evenhand.mitigation.estimators import Floats, Rows, draws_of
+from evenhand.mitigation.group_reader import Floats, Rows, draws_of
 from evenhand.mitigation.transport.parity import certified_gap, corridor
 from evenhand.mitigation.transport.plan import (
     Choice,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evenhand.mitigation.estimators import Codes, Floats
+from evenhand.mitigation.group_reader import Codes, Floats
 from evenhand.mitigation.transport.parity import Parity, corridor
 from evenhand.mitigation.transport.plan import Supply
 
