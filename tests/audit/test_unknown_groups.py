@@ -49,7 +49,7 @@ def test_an_audit_of_probable_groups_says_of_each_criterion_what_bounds_say():
         assert low <= ends(alone)[2] + 1e-12, "the lower end allows for all criteria"
         assert high >= ends(alone)[3] - 1e-12
     assert found.finding("demographic_parity").verdict == "differs"
-    assert found.summary.startswith("Whatever the groups are, the gap (statistical parity) is")
+    assert found.summary.startswith("If the probabilities are right, the gap (statistical")
 
 
 def test_by_default_an_audit_asks_all_that_has_bounds():

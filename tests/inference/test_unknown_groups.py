@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.stats import chi2
 
 import evenhand as eh
 from evenhand.measures import resolve
@@ -491,6 +492,48 @@ def test_known_rows_that_are_no_random_sample_are_noticed():
     found = eh.bounds("statistical_parity", None, predicted, sensitive_features=proxy)
     assert found.random_p_value < 1e-6
     assert "do not look like a random sample" in found.summary
+
+
+@pytest.mark.parametrize("group", [1, 2])
+def test_probabilities_that_do_not_fit_the_known_rows_are_noticed(group):
+    """By a test of a logistic regression on the log odds of the proxy; no gate passes on these."""
+    random = np.random.default_rng(group)
+    share = random.choice([0.1, 0.3, 0.6, 0.9], 4000)
+    sex = (random.random(4000) < share).astype(int)
+    hired = random.integers(2, size=4000)
+    known = np.where(np.arange(4000) < 600, sex, None)
+    wrong = share**group / (share**group + (1 - share) ** group)
+
+    def found(chance, **options):
+        whom = eh.probable(np.column_stack([1 - chance, chance]), [0, 1], known=known)
+        return eh.audit(None, hired, sensitive_features=whom, **options)
+
+    fitted = found(wrong).findings[0]
+    odds = np.log(wrong[:600] / (1 - wrong[:600]))
+    off = np.stack([sex[:600] - wrong[:600], odds * (sex[:600] - wrong[:600])])
+    square = wrong[:600] * (1 - wrong[:600])
+    spread = np.array([[(square * a * b).sum() for b in (1, odds)] for a in (1, odds)])
+    expected = chi2.sf(off.sum(axis=1) @ np.linalg.solve(spread, off.sum(axis=1)), 2)
+    assert (fitted.proxy_p_value < 0.01) == (expected < 0.01) == (group == 2)
+    gate = found(wrong, fail_if="statistical_parity > 0.99").judgements[0]
+    assert gate.outcome == ("pass" if group == 1 else "inconclusive")
+    assert ("do not fit the people" in gate.sentence) == (group == 2)
+    assert ("do not fit the people" in fitted.summary) == (group == 2)
+
+
+def test_what_would_settle_it_is_not_what_is_known_already():
+    """Six hundred are known: they would tell, or more than these are needed."""
+    random = np.random.default_rng(0)
+    share = random.choice([0.2, 0.8], 6000)
+    sex = (random.random(6000) < share).astype(int)
+    known = np.where(np.arange(6000) < 600, sex, None)
+    whom = eh.probable(np.column_stack([1 - share, share]), [0, 1], known=known)
+    for gap, tells in ((0.3, True), (0.02, False)):
+        hired = (random.random(6000) < 0.3 + gap * sex).astype(int)
+        found = eh.bounds("statistical_parity", None, hired, sensitive_features=whom)
+        assert found.verdict == "more groups"
+        assert ("then the gap is" in found.summary) == found.known_would_tell == tells
+        assert (found.needed is None) if tells else (found.needed > 600)
 
 
 def test_a_sample_drawn_by_strata_is_right_within_them():

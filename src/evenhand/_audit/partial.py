@@ -14,24 +14,27 @@ from evenhand._audit.examination import MARGIN, too_few, without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import FailIf, Gate, Judgement, gates_of, judge, with_gates
 from evenhand._audit.questions import Control, answerable, check_margin, check_options
+from evenhand._audit.summary import assumed_label
 from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.doors import where_unknown
-from evenhand._data.evidence import design_notes
+from evenhand._data.evidence import Evidence, design_notes
 from evenhand._data.groups import show
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
 from evenhand._result import Columns, Result, finite
 from evenhand._unknown import Bounds, bounds_of, has_bounds, unknown
-from evenhand._unknown.answers import ASSUMPTIONS, WITHOUT
+from evenhand._unknown.answers import ASSUMPTIONS, MISFIT, WITHOUT
 from evenhand._words import did_you_mean, listing
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import named
 from evenhand.criteria.questions import Criteria, Question
 from evenhand.measures import resolve
+from evenhand.report.formats import phrase
 
 SCHEMA = "evenhand.partial-audit/1"
+NAMED = 2  # criteria that are named even if all others are like them
 SHARED = ("schema", "evenhand", "rows", "known", "groups", "confidence", "decisive")
 
 
@@ -150,7 +153,7 @@ class PartialAudit(Result):
         )
         said = {
             verdict: [
-                one.criterion.replace("_", " ")
+                phrase(one.criterion)
                 for one in order[1:]
                 if verdict in (one.verdict, one.verdict.partition(" ")[0])
             ]
@@ -161,7 +164,13 @@ class PartialAudit(Result):
             heads["differs"] = "They also differ in"
         if order[0].verdict not in ("differs", "alike"):
             heads["more"] = "Also inconclusive:"
-        rest = [f"{heads[each]} {listing(names)}." for each, names in said.items() if names]
+        whole = {
+            each: f"all {len(names)} other criteria"
+            if len(names) == len(order) - 1 > NAMED
+            else listing(names)
+            for each, names in said.items()
+        }
+        rest = [f"{heads[each]} {names}." for each, names in whole.items() if names]
         return " ".join([order[0].summary, *rest])
 
     def to_html(self, path: str | Path | None = None, *, standard: str | None = None) -> str:
@@ -341,12 +350,19 @@ def audit_unknown(
     return PartialAudit(
         tuple(findings),
         confidence,
-        (*notes, *design_notes(evidence.counted), *unasked),
+        (*notes, *design_notes(evidence.counted), *unasked, *_labels(evidence)),
         title,
         today(),
         _judged(gates, findings, measured),
         data.kind,
     )
+
+
+def _labels(evidence: Evidence) -> list[str]:
+    """Which label is the favorable one, and whether that was assumed."""
+    assumed = assumed_label(evidence).strip()
+    named = evidence.is_of_labels and evidence.favorable is not None
+    return [assumed or f"Favorable label: {show(evidence.favorable)}."] if named else []
 
 
 def _has_bounds(question: Question, source: Source) -> bool:
@@ -363,6 +379,8 @@ def _limited(found: Bounds, criterion: Criterion, sameness: str | None, level: f
     elif found.lacking:
         absent = [f"{show(group)} at {show(cell)}" for cell, group in found.lacking]
         obstacle = Obstacle(without_value(absent), is_error=False)
+    elif found.is_misfit:
+        obstacle = Obstacle(MISFIT[:1].lower() + MISFIT[1:].rstrip("."), is_error=False)
     elif found.decisive == "combined" and found.is_doubtful:
         obstacle = Obstacle(
             "the people whose group is known do not look like a random sample", is_error=False

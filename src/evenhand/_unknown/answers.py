@@ -22,19 +22,16 @@ Verdict = Literal["differs", "alike", "more rows", "more groups"]
 
 WITHOUT = "bounds"
 ASSUMPTIONS = {
-    "weighted": "Among people with the same probabilities, outcomes do not depend on the group.",
-    "instrumental": "Among people of the same group, outcomes do not depend on the probabilities.",
-    WITHOUT: "Nothing but the probabilities.",
+    "weighted": "The probabilities are right, and among people with the same ones outcomes do not "
+    "depend on the group.",
+    "instrumental": "The probabilities are right, and among people of the same group outcomes do "
+    "not depend on them.",
+    WITHOUT: "The probabilities are right; nothing else.",
     "combined": "The people whose group is known are a random sample.",
     "cut": "Everyone is in their most probable group; common practice, and usually wrong.",
 }
 GAPS_ONLY = "Nothing: people without a recorded group may be in any."
-VERDICTS: dict[Verdict, str] = {
-    "differs": "The groups differ, whatever the groups of single people are.",
-    "alike": "The groups are alike, whatever the groups of single people are.",
-    "more rows": "Inconclusive: more rows would settle it.",
-    "more groups": "Inconclusive: only knowing the groups of more people would settle it",
-}
+MISFIT = "The probabilities do not fit the people whose group is known."
 DOUBTFUL = 0.01  # p-value below which known rows are not taken for a random sample
 
 
@@ -88,7 +85,8 @@ class Bounds(Result):
     verdict : {"differs", "alike", "more rows", "more groups"}
         Whether groups differ, by more than `fail_if` where that is stated; or what would tell.
     needed : int or None
-        About how many people of known group would tell, where only those would.
+        About how many people of known group would tell, in all, where only those would; None where
+        that is not known, or where the people in `known` would tell, if they are a random sample.
     is_sharp : bool
         Whether both ends of the bounds are possible values; else they may be too wide.
     groups : tuple of labels
@@ -99,6 +97,8 @@ class Bounds(Result):
         How many rows there are, and of how many the group is known.
     random_p_value : float
         The p-value of the known rows being a random sample; NaN if none is known, or all.
+    proxy_p_value : float
+        The p-value of the probabilities being right for the known rows; NaN if there are none.
     cell : label
         The class, or pair of true and predicted label, that `rates` are about: the worst one.
     confidence : float
@@ -113,6 +113,8 @@ class Bounds(Result):
         About how many rows of each group the rates are about; where that is not known, at least.
     is_share : bool
         Whether rates are shares of people, and not means of values.
+    formula : str
+        What the criterion compares.
 
     """
 
@@ -128,6 +130,7 @@ class Bounds(Result):
     rows: int
     known: int
     random_p_value: float
+    proxy_p_value: float
     cell: Label
     confidence: float
     fail_if: float | None
@@ -135,6 +138,7 @@ class Bounds(Result):
     lacking: tuple[tuple[Label, Label], ...] = ()
     counted: Floats = field(default_factory=lambda: np.empty(0))
     is_share: bool = True
+    formula: str = ""
     frame_kind: str | None = None
 
     @property
@@ -146,61 +150,91 @@ class Bounds(Result):
     def summary(self) -> str:
         """The verdict in plain words, and the bounds that it rests on."""
         answer = self.answers[self.decisive]
-        criterion = self.criterion.replace("_", " ")
-        if self.decisive == WITHOUT:
-            words = f"Whatever the groups are, {self._what} ({criterion}) is {self._range(answer)}."
-            missing = self.rows - self.known
-            if not missing:
-                words = f"{capitalized(self._what)} ({criterion}) is {self._range(answer)}."
-            elif self._is_free:
-                have = "has" if missing == 1 else "have"
-                words = (
-                    f"{plural(missing, 'person', 'people')} of {self.rows:,} {have} no recorded "
-                )
-                words += f"group; whatever it is, {self._what} ({criterion}) is "
-                words += f"{self._range(answer)}."
-        else:
+        is_range = f"{self._what} ({self._criterion}) is {self._range(answer)}"
+        missing = self.rows - self.known
+        if self.decisive != WITHOUT:
             assumed = answer.assumes[:1].lower() + answer.assumes[1:].rstrip(".")
-            words = f"If {assumed}, {self._what} ({criterion}) is {self._range(answer)}."
+            words = f"If {assumed}, {is_range}."
+        elif not missing:
+            words = f"{capitalized(is_range)}."
+        elif self._is_free:
+            have = "has" if missing == 1 else "have"
+            words = f"{plural(missing, 'person', 'people')} of {self.rows:,} {have} no recorded "
+            words += f"group; whatever it is, {is_range}."
+        else:
+            words = f"If the probabilities are right, {is_range}, whoever is in which group."
         return f"{words} {self.conclusion}{self._doubt}"
 
     @property
     def condition(self) -> str:
         """What the gap could be, given the missing groups, in a sentence."""
-        missing, what = self.rows - self.known, self._what
+        missing = self.rows - self.known
         people = "the person" if missing == 1 else f"the {missing:,} people"
         if not (self.decisive == WITHOUT and self._is_free):
             return self.summary
-        ends = self._range(self.answers[WITHOUT])
-        criterion = self.criterion.replace("_", " ")
         return (
-            f"If {people} without a recorded group were in other groups, {what} ({criterion}) "
-            f"could be anything from {ends}"
+            f"If {people} without a recorded group were in other groups, {self._what} "
+            f"({self._criterion}) could be anything from {self._range(self.answers[WITHOUT])}"
         )
 
     @property
     def conclusion(self) -> str:
         """The verdict in a sentence."""
-        sure = self.decisive == WITHOUT
-        if self.verdict == "differs":
-            more = "" if self.fail_if is None else f" by more than {number(self.fail_if)} allows"
-            ending = ", whatever the groups of single people are" if sure else ""
-            return f"The groups differ{more}{ending}."
-        if self.verdict == "alike":
-            within = number(self.margin if self.fail_if is None else self.fail_if)
-            ending = ", whatever the groups of single people are" if sure else ""
-            return f"The groups are alike within {within}{ending}."
-        sentence = VERDICTS[self.verdict]
+        if self.verdict in ("differs", "alike"):
+            return self._decided
         if self.verdict == "more rows":
-            return sentence
+            more = "people of known group" if self.decisive == "combined" else "rows"
+            return f"Inconclusive: more {more} would settle it."
+        if self.known_would_tell:
+            ends = self._range(self.answers["combined"])
+            return (
+                "Inconclusive, unless the people whose group is known are a random sample: then "
+                f"{self._what} is {ends}."
+            )
         if self.needed is None:
-            return f"{sentence}."
+            return "Inconclusive: only knowing the groups of more people would settle it."
         if self.needed > self.rows:
             return (
-                f"{sentence}, and these are too few: about {self.needed:,} rows of known group "
-                "are needed."
+                f"Inconclusive: even the groups of all {self.rows:,} would not settle it; about "
+                f"{self.needed:,} people of known group are needed."
             )
-        return f"{sentence}, about {self.needed:,} drawn at random."
+        return (
+            "Inconclusive: only knowing the groups of more people would settle it, about "
+            f"{self.needed:,}{' in all,' if self.known else ''} drawn at random."
+        )
+
+    @property
+    def _decided(self) -> str:
+        """What is so, whoever is in which group."""
+        by, beyond = resolve(self.measure), self.verdict == "differs"
+        if self.fail_if is None:
+            if beyond:
+                return "The groups differ."
+            return f"The groups are alike within {self._amount(self.margin)}."
+        if by.falls:
+            side = "is below" if beyond else "is not below"
+        else:
+            side = "exceeds" if beyond else "does not exceed"
+        return f"{capitalized(self._what)} {side} {self._amount(self.fail_if)}."
+
+    def _amount(self, value: float | None) -> str:
+        """A bound or margin as people write it."""
+        if value is None or not (resolve(self.measure).is_width and self.is_share):
+            return number(value)
+        return f"{100 * value:.4g} percentage point{'' if value == 0.01 else 's'}"
+
+    @property
+    def known_would_tell(self) -> bool:
+        """Whether the bounds do not decide, and the combined answer would."""
+        answer = self.answers.get("combined")
+        if self.verdict != "more groups" or answer is None or self.is_doubtful:
+            return False
+        limit = 0.0 if self.fail_if is None else self.fail_if
+        within = answer.high <= (-1.0 if self.margin is None else self.margin)
+        if self.fail_if is not None:
+            within = answer.low >= limit if resolve(self.measure).falls else answer.high <= limit
+        beyond = answer.high < limit if resolve(self.measure).falls else answer.low > limit
+        return within or beyond
 
     @property
     def is_doubtful(self) -> bool:
@@ -208,18 +242,32 @@ class Bounds(Result):
         return self.random_p_value < DOUBTFUL
 
     @property
+    def is_misfit(self) -> bool:
+        """Whether the probabilities do not fit the known rows, and the answer rests on them."""
+        return self.proxy_p_value < DOUBTFUL and self.decisive != "combined"
+
+    @property
     def _doubt(self) -> str:
-        if not self.is_doubtful or (self.decisive == WITHOUT and self._is_free):
-            return ""
-        return (
-            " The people whose group is known do not look like a random sample; the combined "
-            "answer may be wrong unless they are one within strata=."
-        )
+        doubts = ""
+        if self.is_misfit:
+            doubts += f" {MISFIT} The answer may be wrong."
+        if self.is_doubtful and not (self.decisive == WITHOUT and self._is_free):
+            doubts += (
+                " The people whose group is known do not look like a random sample; the combined "
+                "answer may be wrong unless they are one within strata=."
+            )
+        return doubts
 
     @property
     def _is_free(self) -> bool:
         """Whether nothing is known of the groups of some people."""
         return any(np.isnan(share) for share in self.shares.values())
+
+    @property
+    def _criterion(self) -> str:
+        from evenhand.report.formats import phrase
+
+        return phrase(self.criterion)
 
     @property
     def _what(self) -> str:
@@ -245,7 +293,15 @@ class Bounds(Result):
 
         """
         names = ["criterion", "measure", "decisive", "verdict", "needed", "is_sharp", "rows"]
-        names += ["known", "random_p_value", "confidence", "fail_if", "is_share"]
+        names += [
+            "known",
+            "random_p_value",
+            "proxy_p_value",
+            "formula",
+            "confidence",
+            "fail_if",
+            "is_share",
+        ]
         answers = [
             {
                 **{

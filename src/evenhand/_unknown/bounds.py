@@ -103,8 +103,8 @@ def bounds(
     >>> proxy = eh.probable([[0.95, 0.05]] * 1000 + [[0.05, 0.95]] * 1000, groups=["a", "b"])
     >>> found = eh.bounds("statistical_parity", None, hired, sensitive_features=proxy)
     >>> print(found.summary)
-    Whatever the groups are, the gap (statistical parity) is 46.1 to 73.4 percentage points. The \
-groups differ, whatever the groups of single people are.
+    If the probabilities are right, the gap (statistical parity) is 46.1 to 73.4 percentage \
+points, whoever is in which group. The groups differ.
     >>> print(f"{found.answers['weighted'].value:.2f} {found.answers['instrumental'].value:.2f}")
     0.54 0.67
 
@@ -177,9 +177,12 @@ def bounds_of(
         margin = None
     verdict = _verdict(answers[decisive], settings.resolved, fail_if, margin)
     needed = None
-    if verdict == "more groups" and settings.resolved.is_width:
-        needed = _needed(counts[worst], answers, fail_if or 0.0, error)
     everyone = int(first.rows.sum())
+    some = 0 < seen < everyone
+    if verdict == "more groups" and settings.resolved.is_width:
+        needed = _needed(counts[worst], answers, fail_if or 0.0, share)
+    if needed is not None and needed <= seen:  # what is known would have told
+        needed = None
     return Bounds(
         criterion=asked.name,
         measure=settings.resolved.name,
@@ -193,7 +196,8 @@ def bounds_of(
         shares=dict(zip(first.proxy.groups, shares.tolist(), strict=True)),
         rows=everyone,
         known=seen,
-        random_p_value=estimates.known_p_value(counts[worst]) if 0 < seen < everyone else np.nan,
+        random_p_value=estimates.known_p_value(counts[worst]) if some else np.nan,
+        proxy_p_value=estimates.proxy_p_value(first) if seen else np.nan,
         cell=cells[worst],
         confidence=confidence,
         fail_if=fail_if,
@@ -201,6 +205,7 @@ def bounds_of(
         lacking=_lacking(counts, cells, decisive),
         counted=np.min([_rows_of(each) for each in counts], axis=0),
         is_share=first.value is None,
+        formula=asked.formula,
         frame_kind=data.data.kind,
     )
 
@@ -307,9 +312,12 @@ def _lacking(
 
 
 def _needed(
-    counts: Counted, answers: Mapping[str, Answer], limit: float, error: float
+    counts: Counted, answers: Mapping[str, Answer], limit: float, share: float
 ) -> int | None:
-    """About how many rows of known group would tell, if the gap is what the best estimate says."""
+    """About how many rows of known group would tell, if the gap is what the best estimate says.
+
+    They must tell this pair of groups from all others, in the part of error that is theirs.
+    """
     from scipy.special import ndtri
 
     name = "combined" if "combined" in answers else "weighted"
@@ -332,7 +340,8 @@ def _needed(
             part = counts.weight * counts.mixing[counts.cell, at]
             square = (part * (counts.hit - values[at] * counts.about) ** 2).sum()
             variance += square * counts.weight.sum() / (part * counts.about).sum() ** 2
-    rows = float(variance) * float((POWER - ndtri(error / 2)) / far) ** 2
+    pairs = counts.number * (counts.number - 1) / 2
+    rows = float(variance) * float((POWER - ndtri(share / 2 / pairs)) / far) ** 2
     if not np.isfinite(rows) or rows > 1e9:
         return None
     scale = int(10 ** max(ceil(log10(max(rows, 1.0))) - 2, 0))

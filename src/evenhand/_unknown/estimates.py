@@ -38,6 +38,7 @@ from evenhand.statistics.arithmetic import ratio
 
 LEAST = 1e-6  # part of a variance that a difference has, and what no variance is below, cubed
 ROUNDS = 60  # of fitting odds
+FEW = 5  # rows of a group
 SINGULAR = 1e-8  # least eigenvalue over the largest, of probabilities that tell groups apart
 
 
@@ -316,3 +317,45 @@ def known_p_value(counts: Counted) -> float:
         square += float(((table - expected) ** 2 / expected).sum())
         free += table.shape[1] - 1
     return float(chdtrc(free, square)) if free else np.nan
+
+
+def proxy_p_value(counts: Counted) -> float:
+    """The p-value of the probabilities being right, from the rows of known group.
+
+    A score test of a regression of groups on their probabilities: groups are as large as these say,
+    and people are as often in groups that are said to be probable. Of groups in which fewer than
+    five are expected, or all but five, only the second is looked at.
+    """
+    from scipy.special import chdtrc, fdtrc
+
+    known, mixing = counts.known >= 0, counts.proxy.mixing
+    if not known.any() or np.isnan(mixing).any():
+        return np.nan
+    factor, group = _expansion(counts, known), np.maximum(counts.known, 0)
+    sure = (mixing**2).sum(axis=1, keepdims=True)  # of a group that is drawn, its probability
+    own = np.take_along_axis(mixing[counts.cell], group[:, None], axis=1) - sure[counts.cell]
+    moved = np.concatenate([np.eye(counts.number)[group] - mixing[counts.cell], own], axis=1)
+    moved *= factor[:, None]
+    off = (moved * counts.weight.sum(axis=0)[:, None]).sum(axis=0)
+    if counts.clusters:
+        by_kind = np.broadcast_to(moved.T[:, None], (moved.shape[1], *counts.weight.shape))
+        covariance = counts.covariance(by_kind)
+    else:
+        squares = np.bincount(counts.cell, counts.squares.sum(axis=0) * factor**2, len(mixing))
+        both = np.concatenate(
+            [np.eye(counts.number) - mixing[:, None], mixing[..., None] - sure[:, None]], axis=-1
+        )
+        covariance = np.einsum("c,cg,cgs,cgt->st", squares, mixing, both, both)
+    rows = (counts.rows.sum(axis=0) * known) @ mixing[counts.cell]
+    kept = np.append((rows >= FEW) & (rows.sum() - rows >= FEW), True)
+    off, covariance = off[kept], covariance[np.ix_(kept, kept)]
+    spectrum, axes = np.linalg.eigh(covariance)
+    there = spectrum > SINGULAR * max(spectrum[-1], 1e-300)
+    along = axes.T @ off
+    if not there.any():  # the probabilities are 0 and 1
+        return 0.0 if np.abs(off).max() > 0 else np.nan
+    square, free = float((along[there] ** 2 / spectrum[there]).sum()), int(there.sum())
+    if np.isinf(counts.free):
+        return float(chdtrc(free, square))
+    rest = counts.free - free + 1
+    return float(fdtrc(free, rest, square * rest / (counts.free * free))) if rest > 0 else np.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand._words import number, percent, plural
+from evenhand._words import number, p_value, percent, plural
 from evenhand.report.blocks import (
     Bullets,
     Cell,
@@ -19,11 +19,12 @@ from evenhand.report.blocks import (
     Terms,
     Text,
 )
-from evenhand.report.formats import apart, is_width, key, name, words
+from evenhand.report.formats import apart, is_width, key, name, within, words
 
 Document = Mapping[str, Any]
 
 FEW = 3  # tables that are open
+DOUBTFUL = 0.01  # p-values below which there is a caution
 
 TITLES = {
     "weighted": "Weighted",
@@ -48,7 +49,6 @@ def report_of(document: Document) -> Report:
 def _of_one(document: Document) -> Report:
     document = _answered(document)
     answers = _answers(document)
-    cell = "" if document["cell"] == "all" else f" of {document['cell']}"
     return Report(
         kind="bounds",
         brand="bounds",
@@ -56,8 +56,12 @@ def _of_one(document: Document) -> Report:
         lede=document["sentence"],
         about=[_about(document)],
         sections=[
-            Section("answers", "What each assumption gives", [answers, *_notes(document)]),
-            Section("rates", f"Rates{cell} by group", [_rates(document)]),
+            Section(
+                "answers",
+                "What each assumption gives",
+                [answers, *_notes(document), *_fit(document)],
+            ),
+            Section("rates", "Rates by group", [*_cell(document), _rates(document)]),
         ],
         version=document["evenhand"],
         notebook=[answers],
@@ -67,12 +71,13 @@ def _of_one(document: Document) -> Report:
 def _of_audit(document: Document) -> Report:
     findings = [_answered({**document, **one}) for one in document["findings"]]
     table, notes = _criteria(document, findings), [Text(each) for each in document["notes"]]
+    notes += _fit(findings[0])
     assumed = {one["name"]: one["assumes"] for each in findings for one in each["answers"]}
     gates = Bullets([gate["sentence"] for gate in document["gates"]])
     terms = Terms([(TITLES[one], said) for one, said in assumed.items()])
     rates: list[tuple[list[Any], list[str]]] = []  # of criteria that compare the same ones, once
     for each in findings:
-        blocks = [_rates(each), *_notes(each)]
+        blocks = [*_cell(each), _rates(each), *_notes(each)]
         titles = next((titles for known, titles in rates if known == blocks), None)
         if titles is None:
             rates.append((blocks, titles := []))
@@ -178,12 +183,36 @@ def _notes(document: Document) -> list[Text]:
     notes = []
     if not document["is_sharp"]:
         notes.append(Text("The bounds hold, but may be wider than they need be.", "quiet"))
-    p_value = document["random_p_value"]
-    if p_value is not None:
-        looks = "do not look" if p_value < 0.01 else "look"
-        text = f"The people whose group is known {looks} like a random sample (p = {p_value:.2g})."
-        notes.append(Text(text, "caution" if p_value < 0.01 else "quiet"))
+    told = document["random_p_value"]
+    if told is not None and told < DOUBTFUL:
+        text = "The people whose group is known do not look like a random sample"
+        notes.append(Text(f"{text} (p {_p(told)}).", "caution"))
+    elif told is not None:
+        text = "The people whose group is known do not differ visibly from the others"
+        proof = "That does not prove that they are a random sample."
+        notes.append(Text(f"{text} (p {_p(told)}). {proof}", "quiet"))
     return notes
+
+
+def _fit(document: Document) -> list[Text]:
+    """Whether the probabilities are right for the people of known group."""
+    told = document["proxy_p_value"]
+    if told is None:
+        return []
+    fit, kind = ("do not fit", "caution") if told < DOUBTFUL else ("fit", "quiet")
+    text = f"The probabilities {fit} the people whose group is known (p {_p(told)})."
+    return [Text(text, kind)]
+
+
+def _p(value: float) -> str:
+    written = p_value(value)
+    return written if written.startswith("<") else f"= {written}"
+
+
+def _cell(document: Document) -> list[Text]:
+    """What the rates are, and of which class or pair of true and predicted label."""
+    of = document["formula"].rpartition(" over a of ")[2]
+    return [Text(f"Rates: {of}{within(document['cell'], document['formula'])}.", "quiet")]
 
 
 def _rates(document: Document) -> Table:
