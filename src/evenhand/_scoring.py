@@ -11,8 +11,9 @@ import numpy as np
 from evenhand._columns import Label
 from evenhand._data.dataframes import column_of
 from evenhand._data.models import scored_by
+from evenhand._data.probable import Probable
 from evenhand._data.roles import ROLES
-from evenhand._errors import InputTypeError
+from evenhand._errors import InputError, InputTypeError
 from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
@@ -42,9 +43,11 @@ def make_scorer(
     ----------
     criterion : str or Criterion
         A name in `CRITERIA`, such as "equalized_odds", or a criterion of your own.
-    sensitive_features : str, int or list
+    sensitive_features : str, int, list or Probable
         The column or columns of X that name the groups, by name; by position where X is an array.
-        Rows differ from fold to fold, so that the columns themselves cannot be passed.
+        Rows differ from fold to fold, so that the columns themselves cannot be passed. Of groups
+        that are not recorded, `probable(["p_F", "p_M"], ["F", "M"], assuming=…)`, which names the
+        columns of their probabilities, and the assumption that gives a single value.
     strata : str, int or list, optional
         The columns of X within which "conditional_statistical_parity" compares groups.
     {settings}
@@ -87,8 +90,18 @@ def make_scorer(
             "make_scorer was given no sensitive_features: pass names of columns of X, such as "
             "sensitive_features='sex'."
         )
+    if isinstance(sensitive_features, Probable) and sensitive_features.assuming is None:
+        raise InputError(
+            "A scorer needs a single value, and groups that are not known have a range of values: "
+            'name the assumption that gives one, as in probable([...], assuming="weighted").'
+        )
     for word, columns in {"sensitive_features": sensitive_features, "strata": strata}.items():
-        if columns is not None and not is_names(columns):
+        if columns is not None and not is_names(columns) and not _names_columns(columns):
+            if isinstance(columns, Probable):
+                raise InputTypeError(
+                    "make_scorer reads probabilities from columns of X, whose rows differ from "
+                    "fold to fold: name them, as in probable(['p_F', 'p_M'], groups=['F', 'M'])."
+                )
             raise InputTypeError(
                 "make_scorer reads the groups from columns of X, whose rows differ from fold to "
                 f"fold: pass their names, such as {word}='sex', not a {type(columns).__name__}."
@@ -130,8 +143,19 @@ class FairnessScorer:
         return f"FairnessScorer({self.criterion.name!r}, {written})"
 
 
-def columns_from(X: Any, names: Any) -> dict[str, Any]:
+def _names_columns(features: Any) -> bool:
+    """Whether these are probable groups of which columns are named."""
+    return (
+        isinstance(features, Probable)
+        and isinstance(features.probabilities, tuple | None)
+        and isinstance(features.known, str | None)
+    )
+
+
+def columns_from(X: Any, names: Any) -> Any:
     """Columns of X, by name or position."""
+    if isinstance(names, Probable):
+        return names.read(X)
     many = not isinstance(names, str) and isinstance(names, Sequence)
     return {str(name): column_of(X, name) for name in (names if many else [names])}
 

@@ -4,10 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import linprog
 
 import evenhand as eh
 from evenhand.mitigation import FrontierClassifier, LinearPostClassifier, RateConstrainedClassifier
+from tests.program import EVENHAND
 
 LABELS = ["a", "b", "c"]
 LOOKS = {"statistical_parity": [(1, 1)], "equal_opportunity": [(0, 1)]}
@@ -191,7 +193,7 @@ def test_rules_hold_on_other_rows_and_are_written_down(assuming):
     rule = curve.rule(0.05)
     assert rule.value <= 0.05 + 1e-6
     assert set(rule.predict(score[:9], whom_of(matrix[:9], assuming))) <= {0, 1}
-    assert "Nobody's group is known" in str(curve)
+    assert "Groups are not known for everyone" in str(curve)
     if assuming is None:
         assert "%" in rule.explain()
         assert '"cell"' in rule.to_sql()
@@ -272,7 +274,28 @@ def test_an_estimator_goes_by_columns_of_probabilities(assuming, criterion, kind
 def test_other_estimators_need_the_group_of_every_row():
     score, matrix, _ = people(9, groups=2, rows=400)
     X, y = np.column_stack([score, matrix]), (score > 0.4).astype(int)
-    with pytest.raises(eh.InputTypeError, match="FrontierClassifier needs the group of every row"):
+    others = "LinearPostClassifier, RateConstrainedClassifier can do"
+    with pytest.raises(eh.InputTypeError, match=f"needs the group of every row; {others}"):
         FrontierClassifier(group=eh.probable(["p_a", "p_b"], ["a", "b"])).fit(X, y)
-    with pytest.raises(eh.InputError, match="names the columns of X"):
+    with pytest.raises(eh.InputError, match=r"was given a matrix\. Name the columns of X"):
         RateConstrainedClassifier(group=eh.probable(matrix, ["a", "b"])).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("assuming", "gap"), [(None, "worst-case gap"), ("weighted", "weighted gap")]
+)
+def test_the_command_line_traces_rules_for_probable_groups(tmp_path, assuming, gap):
+    pandas = pytest.importorskip("pandas")
+    score, matrix, _ = people(9, groups=2, rows=400)
+    y = (np.random.default_rng(5).random(400) < score).astype(int)
+    known = np.where(np.arange(400) < 40, "a", None)
+    table = {"y": y, "s": score, "p_a": matrix[:, 0], "p_b": matrix[:, 1], "sex": known}
+    pandas.DataFrame(table).to_csv(tmp_path / "people.csv", index=False)
+    asked = ["frontier", str(tmp_path / "people.csv"), "--target", "y", "--score", "s"]
+    asked += ["--probable", "a=p_a", "--probable", "b=p_b", "--group", "sex", "--points", "2"]
+    found = CliRunner().invoke(EVENHAND, asked + (["--assuming", assuming] if assuming else []))
+    whom = eh.probable(matrix, ["a", "b"], known=known, assuming=assuming)
+    expected = eh.frontier(y, score, sensitive_features=whom, values=2)
+    assert found.exit_code == 0, found.output
+    assert gap in expected.sentences[0]
+    assert expected.sentences[0] in " ".join(found.output.split())

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import chi2
 
 import evenhand as eh
+from evenhand._unknown.counted import cells_of
 from evenhand.measures import resolve
 
 CELLS = 5
@@ -37,6 +38,10 @@ def asked(criterion, y, predicted, matrix, measure=None, assuming=None, **option
         favorable=None if criterion == "accuracy_parity" else 1,
         **options,
     )
+
+
+def make_scorer(groups):
+    return eh.make_scorer("statistical_parity", sensitive_features=groups)
 
 
 class Program:
@@ -408,11 +413,34 @@ def test_rows_of_one_cluster_count_once():
         (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], assuming="cut"), "assuming must be one of"),
         (lambda: eh.probable([[1.0, 0.0]], ["a", "b"], assuming="combined"), "needs people of"),
         (lambda: eh.probable(known=["a", "b"], assuming="weighted"), "needs the probabilities"),
+        (lambda: eh.probable([[0.5, 0.4]] * 3, ["a", "b"]), "not 1, nor do those of 2 other rows"),
+        (lambda: eh.probable(known=[None, None]), "Every group in known is missing"),
+        (lambda: cells_of(((None,),)), "No group is recorded, and two are needed"),
+        (lambda: cells_of((("a",), (None,))), "The only group that is recorded is a, and two"),
+        (lambda: make_scorer(eh.probable(["p", "q"], ["a", "b"])), "name the assumption"),
+        (
+            lambda: make_scorer(eh.probable([[1.0, 0.0]], ["a", "b"], assuming="weighted")),
+            "name th",
+        ),
     ],
 )
 def test_bad_probabilities_get_one_clear_error(call, message):
     with pytest.raises(eh.EvenhandError, match=message):
         call()
+
+
+def test_a_scorer_reads_probabilities_from_columns():
+    pandas = pytest.importorskip("pandas")
+    proxy, cell, y, predicted = people(2, 2)
+    table = pandas.DataFrame({"a": proxy[cell, 0], "b": proxy[cell, 1], "p": predicted})
+    scorer = make_scorer(eh.probable(["a", "b"], ["a", "b"], assuming="weighted"))
+
+    class Model:
+        def predict(self, X):
+            return X["p"].to_numpy()
+
+    expected = asked("statistical_parity", y, predicted, proxy[cell], assuming="weighted")
+    assert scorer(Model(), table, y) == pytest.approx(-expected.answers["weighted"].value)
 
 
 SURE = eh.probable([[0.5, 0.5]] * 2, ["a", "b"])

@@ -236,8 +236,9 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     check_column(features, role)
     if isinstance(features, Probable):
         raise InputTypeError(
-            "These groups are not known for sure, and this function needs known groups. "
-            "evenhand.bounds, evaluate, interval, audit and assert_even read them."
+            f"This function needs the group of every row, and got {features!r}. Pass the rows "
+            "whose group is known; or ask evenhand.bounds, evaluate, interval, audit, assert_even "
+            "or frontier, which read probabilities."
         )
     if isinstance(features, Mapping):
         return dict(features)
@@ -363,8 +364,9 @@ def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[st
         )
     if missing == "unknown":
         raise InputError(
-            f"{finding}. Only evaluate, interval, audit and assert_even can hold whatever it is; "
-            'drop such rows, or make them a group of their own with missing="group".'
+            f"{finding}. Only bounds, evaluate, interval, audit and assert_even have answers that "
+            "hold whatever it is; drop such rows, or make them a group of their own with "
+            'missing="group".'
         )
     return [f"{finding}; such rows are a group of their own"]
 

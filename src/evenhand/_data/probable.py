@@ -73,6 +73,12 @@ class Probable:
         what = "probable" if self.probabilities is not None else "partly known"
         return f"<Probable: {what} groups {list(self.groups)}>"
 
+    @property
+    def names(self) -> list[str]:
+        """The columns that are named."""
+        named = [*self.probabilities] if isinstance(self.probabilities, tuple) else []
+        return [*named, *([self.known] if isinstance(self.known, str) else [])]
+
     def read(self, table: Any) -> Probable:
         """The same with columns of a table in place of their names."""
         matrix, known = self.probabilities, self.known
@@ -185,6 +191,11 @@ def probable(
             if isinstance(known, str):
                 raise InputError("Name the groups, as groups=, where known names a column.")
             labels = tuple(label for label in encode(known, "known").labels if label is not None)
+            if not labels:
+                raise InputError(
+                    "Every group in known is missing, and there are no probabilities: pass these, "
+                    "or a column in which some groups are recorded."
+                )
         matrix: Any = None
     elif _is_names(probabilities):
         matrix = tuple(probabilities)
@@ -276,13 +287,11 @@ def _checked(columns: list[Any], labels: tuple[Label, ...]) -> Floats:
     total = matrix.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1) > ROUNDING)
     if len(wrong):
+        more = f", nor do those of {plural(len(wrong) - 1, 'other row')}" if len(wrong) > 1 else ""
         raise InputError(
-            f"Probabilities of row {wrong[0]} add up to {total[wrong[0]]:g}, not 1, and so do "
-            f"those of {plural(len(wrong), 'row')}; divide each row by its sum if they are shares, "
-            "or add a column for people in none of these groups."
-            if len(wrong) > 1
-            else f"Probabilities of row {wrong[0]} add up to {total[wrong[0]]:g}, not 1; divide "
-            "the row by its sum if they are shares."
+            f"Probabilities of row {wrong[0]} add up to {total[wrong[0]]:g}, not 1{more}. Divide "
+            "each row by its sum if they are shares, or add a column for people in none of these "
+            "groups."
         )
     return np.asarray(matrix / total[:, None])
 

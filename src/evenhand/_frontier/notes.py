@@ -17,13 +17,14 @@ ORDER = (
 )
 
 WORST = (
-    "Nobody's group is known: rules go by the score and by the probabilities of groups, in {cells} "
-    "cells. The gap is the largest that these probabilities allow, whoever is in which group, and "
-    "no rule that selects higher scores in each cell does better."
+    "Groups are not known for everyone: rules go by the score and by the probabilities of groups, "
+    "in {cells} cells. The gap is the largest that these probabilities allow, whoever is in which "
+    "group, and no rule that selects higher scores in each cell does better."
 )
 WEIGHTED = (
-    "Nobody's group is known: rules go by scores and the probabilities of groups. The gap is right "
-    "if, among people with the same probabilities, truth and scores do not depend on the group."
+    "Groups are not known for everyone: rules go by scores and the probabilities of groups. The "
+    "gap is right if the probabilities are, and if among people with the same ones truth and "
+    "scores do not depend on the group."
 )
 
 

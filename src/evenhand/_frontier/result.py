@@ -205,7 +205,12 @@ class Frontier(Curve):
         """What the frontier says, the plain sentences first."""
         model = Place(self.model.value, self.model.cost, self._told(self.model), self.model.aside)
         least = self.least_at_model_cost
-        found = sentences(self.criterion, self.measure, self._unit, model, least, self.cost_at)
+        kind = ""
+        if self.rows.unknown:
+            kind = "weighted " if self.rows.proxy is None else "worst-case "
+        found = sentences(
+            self.criterion, self.measure, self._unit, model, least, self.cost_at, kind=kind
+        )
         return found + self._told_lots() + self._told_rising()
 
     @property

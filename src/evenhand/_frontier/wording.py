@@ -41,13 +41,15 @@ def sentences(
     cost_at: Callable[[float], float],
     held: str = "",
     people_at: Callable[[float], str] | None = None,
+    kind: str = "",
 ) -> list[str]:
     """Where the model stands, the least disparity at its cost, and what less of it costs.
 
     `held` says what all rules have in common, and `people_at` whose decisions change at a bound.
+    The gap may be of a `kind`, such as that in the worst case.
     """
     by = resolve(measure)
-    what = "gap" if by.is_width else by.phrase
+    what = f"{kind}gap" if by.is_width else f"{kind}{by.phrase}"
 
     def told(value: float) -> str:
         return points_of(value) if by.is_width else number(value)
@@ -102,7 +104,7 @@ def without_small(
 
 
 def _closing(by: Measure) -> str:
-    return "Closing the gap" if by.is_width else "Bringing the {what} to 0"
+    return "Closing the {what}" if by.is_width else "Bringing the {what} to 0"
 
 
 def _price(more: float, unit: str) -> str:

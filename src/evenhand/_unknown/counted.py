@@ -315,7 +315,11 @@ def cells_of(labels: tuple[Label, ...]) -> Cells:
     """
     groups = tuple(label for label in labels if not is_missing(label))
     if len(groups) < 2:
-        raise InputError(f"There must be at least two known groups, not {list(groups)}.")
+        there = f"The only group that is recorded is {show(groups[0])}" if groups else "No group is"
+        raise InputError(
+            f"{there}{'' if groups else ' recorded'}, and two are needed to compare. Check the "
+            "column, or pass probabilities of the groups: evenhand.probable(...)."
+        )
     mixing, known = np.zeros((len(labels), len(groups))), np.full(len(labels), UNKNOWN)
     for at, label in enumerate(labels):
         possible = [place for place, group in enumerate(groups) if _may_be(label, group)]

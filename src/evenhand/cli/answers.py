@@ -116,7 +116,8 @@ def columns_asked(
     if said.get("rows") is not None:
         times = line_counts(said["rows"], repr(given["rows"]))
     bins, missing = said.pop("bins"), said.pop("missing")
-    said["sensitive_features"] = people_of(said["sensitive_features"], bins, missing, times)
+    if "sensitive_features" in said:
+        said["sensitive_features"] = people_of(said["sensitive_features"], bins, missing, times)
     return said, {name: columns[name] for name in more}
 
 

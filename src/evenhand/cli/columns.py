@@ -7,6 +7,7 @@ from typing import Any, get_args, get_type_hints
 
 import click
 
+from evenhand._data.probable import Assuming, Probable, probable
 from evenhand._data.roles import ROLES, Columns, Role
 from evenhand._signatures import SYNONYMS
 from evenhand.cli.numbers import Number, WholeRange
@@ -23,6 +24,21 @@ SHAPES: dict[str, dict[str, Any]] = {  # of options that take no column
     "replicate_method": {"metavar": "NAME"},
     "missing": {"default": "error"},
 }
+
+PROBABLE = [
+    click.Option(
+        ["--probable"],
+        multiple=True,
+        metavar="GROUP=COLUMN",
+        help="Where groups are not recorded: the column of the probability of a group; repeatable. "
+        "With --group, that column holds the group where it is known.",
+    ),
+    click.Option(
+        ["--assuming"],
+        type=click.Choice(get_args(Assuming)),
+        help="With --probable: the answer that decides, if you can vouch for its assumption.",
+    ),
+]
 
 
 def flag_of(role: str) -> str:
@@ -70,6 +86,52 @@ def role_options(
         return command
 
     return add
+
+
+def probable_options(command: click.Command) -> click.Command:
+    """Give a command the options of probable groups, after those of its columns."""
+    at = max(n for n, one in enumerate(command.params) if one.name == "group") + 1
+    command.params[at:at] = PROBABLE
+    return command
+
+
+def probable_given(given: Mapping[str, Any]) -> Probable | None:
+    """The groups, where columns of their probabilities were named; else None."""
+    probabilities, known = dict(map(probability, given["probable"])), given["group"]
+    if not known and not probabilities:
+        raise click.UsageError(
+            "Name the column of the groups: --group sex (repeat it to cross them)."
+        )
+    if given["assuming"] and not probabilities:
+        raise click.UsageError(
+            "--assuming needs --probable: name the columns of the probabilities."
+        )
+    if not probabilities:
+        return None
+    if len(known) > 1:
+        raise click.UsageError(
+            "With --probable, pass one --group: the group of those whose group is known."
+        )
+    return probable(
+        list(probabilities.values()),
+        groups=list(probabilities),
+        known=next(iter(known), None),
+        assuming=given["assuming"],
+    )
+
+
+def probability(text: str) -> tuple[str, str]:
+    """Read which column has the probability of a group.
+
+    >>> probability("Black=p_black")
+    ('Black', 'p_black')
+    """
+    name, sign, column = text.partition("=")
+    if not name.strip() or not sign or not column.strip():
+        raise click.UsageError(
+            f"--probable takes GROUP=COLUMN, such as Black=p_black; {text!r} does not."
+        )
+    return name.strip(), column.strip()
 
 
 def columns_given(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from evenhand.cli.answers import (
     output_options,
     picture,
 )
-from evenhand.cli.columns import role_options
+from evenhand.cli.columns import probable_given, probable_options, role_options
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
 from evenhand.cli.summary import drawn
 
@@ -53,7 +53,8 @@ COLUMNS = (
 )
 
 
-@role_options(COLUMNS, sensitive_features={"required": True}, y_score={"required": True})
+@probable_options
+@role_options(COLUMNS, y_score={"required": True})
 @click.command("frontier", help=HELP, epilog=EXAMPLES)
 @files_argument
 @click.option(
@@ -127,7 +128,15 @@ def frontier_of(given: dict[str, Any]) -> Traced:
         y_score=given["score"],
         sensitive_features=given["group"],
     )
-    asked, _ = columns_asked(given, COLUMNS)
+    whom = probable_given(given)
+    if whom is None:
+        asked, _ = columns_asked(given, COLUMNS)
+    else:
+        rest = [name for name in COLUMNS if name != "sensitive_features"]
+        asked, columns = columns_asked(given, rest, *whom.names)
+        import pyarrow
+
+        asked["sensitive_features"] = whom.read(pyarrow.table(columns))
     capacity = given["capacity"]
     return frontier(
         asked.pop("y_true"),

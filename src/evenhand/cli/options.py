@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -17,13 +17,13 @@ from evenhand._audit.questions import CONTROLS
 from evenhand._data.counts import MOMENT_COLUMNS
 from evenhand._data.evidence import check_scored, check_threshold
 from evenhand._data.group_by import listed
-from evenhand._data.probable import Assuming, Probable, probable
+from evenhand._data.probable import Probable
 from evenhand._data.roles import ROLES
 from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
-from evenhand.cli.columns import columns_given, meant_by, role_option
+from evenhand.cli.columns import PROBABLE, columns_given, meant_by, probable_given, role_option
 from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.criteria.questions import questions_of
@@ -125,18 +125,7 @@ def _output(name: str, what: str) -> click.Option:
 PARAMETERS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, metavar="FILE…"),
     *(role_option(name) for name, one in ROLES.items() if one.option),
-    _option(
-        "--probable",
-        multiple=True,
-        metavar="GROUP=COLUMN",
-        help="Where groups are not recorded: the column of the probability of a group; repeatable. "
-        "With --group, that column holds the group where it is known.",
-    ),
-    _option(
-        "--assuming",
-        type=click.Choice(get_args(Assuming)),
-        help="With --probable: the answer that decides, if you can vouch for its assumption.",
-    ),
+    *PROBABLE,
     _option(
         "--criterion",
         multiple=True,
@@ -232,8 +221,7 @@ class Request:
         whom = self.columns["sensitive_features"]
         columns = self.columns
         if isinstance(whom, Probable):
-            known = [] if whom.known is None else [whom.known]
-            columns = {**columns, "sensitive_features": [*whom.probabilities, *known]}
+            columns = {**columns, "sensitive_features": whom.names}
         return [*(name for names in columns.values() for name in listed(names)), *sums]
 
     @property
@@ -246,19 +234,7 @@ class Request:
 def request_of(given: dict[str, Any]) -> Request:
     """Check the options that need no file."""
     _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
-    probabilities = dict(map(probability, given["probable"]))
-    _need(
-        given["group"] or given["probable"],
-        "Name the column of the groups: --group sex (repeat it to cross them).",
-    )
-    if given["assuming"] and not probabilities:
-        raise click.UsageError(
-            "--assuming needs --probable: name the columns of the probabilities."
-        )
-    if len(given["group"]) > 1 and probabilities:
-        raise click.UsageError(
-            "With --probable, pass one --group: the group of those whose group is known."
-        )
+    whom = probable_given(given)
     if given["full"] and given["quiet"]:
         raise click.UsageError("Pass --full or --quiet, not both.")
     decided = given["prediction"] or given["rate"]
@@ -271,7 +247,7 @@ def request_of(given: dict[str, Any]) -> Request:
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     standard = STANDARDS.get(given["standard"])
-    if standard is not None and (probabilities or given["missing"] == "unknown"):
+    if standard is not None and (whom or given["missing"] == "unknown"):
         raise click.UsageError(
             "The page of a --standard needs groups that are known; pass --missing group, and "
             "those of New York's law and of adverse impact say what the others could change."
@@ -289,7 +265,7 @@ def request_of(given: dict[str, Any]) -> Request:
         columns={
             **columns_given(given),
             "replicate_weights": _columns(given["replicate_weights"]),
-            **_unknown_groups(probabilities, given),
+            **({} if whom is None else {"sensitive_features": whom}),
         },
         reading={
             **{name: given[name] for name in READING},
@@ -310,33 +286,6 @@ def request_of(given: dict[str, Any]) -> Request:
         standard=standard,
         stated=stated,
     )
-
-
-def _unknown_groups(probabilities: dict[str, str], given: dict[str, Any]) -> dict[str, Any]:
-    """The groups, where they are probable."""
-    if not probabilities:
-        return {}
-    whom = probable(
-        list(probabilities.values()),
-        groups=list(probabilities),
-        known=next(iter(given["group"]), None),
-        assuming=given["assuming"],
-    )
-    return {"sensitive_features": whom}
-
-
-def probability(text: str) -> tuple[str, str]:
-    """Read which column has the probability of a group.
-
-    >>> probability("Black=p_black")
-    ('Black', 'p_black')
-    """
-    name, sign, column = text.partition("=")
-    if not name.strip() or not sign or not column.strip():
-        raise click.UsageError(
-            f"--probable takes GROUP=COLUMN, such as Black=p_black; {text!r} does not."
-        )
-    return name.strip(), column.strip()
 
 
 def statement(text: str) -> tuple[str, str]:

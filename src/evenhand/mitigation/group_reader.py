@@ -427,7 +427,7 @@ def able(parent: type[Any], can: Callable[[Any], bool]) -> list[str]:
 
     They are found as its subclasses, so that no method needs to import another to name it.
     """
-    return sorted(cls.__name__ for cls in _subclasses(parent) if can(cls))
+    return sorted({cls.__name__ for cls in _subclasses(parent) if can(cls)})
 
 
 def _subclasses(parent: type[Any]) -> Iterator[type[GroupReader]]:

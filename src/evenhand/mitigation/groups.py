@@ -84,9 +84,10 @@ class Sensitive:
     ) -> tuple[Sensitive, Codes]:
         """Groups of which X has the probabilities; the code of a row is one that there is not."""
         if not isinstance(given.probabilities, tuple) or given.known is not None:
+            wrong = "a matrix" if given.known is None else "known groups, which a rule never sees"
             raise InputError(
-                "group=evenhand.probable(...) names the columns of X that have the probabilities, "
-                "such as probable(['p_F', 'p_M'], groups=['F', 'M']), and no known groups."
+                f"group=evenhand.probable(...) was given {wrong}. Name the columns of X that have "
+                "the probabilities, and nothing else: probable(['p_F', 'p_M'], groups=['F', 'M'])."
             )
         found = cls(_resolved(X, given.probabilities), given.groups, {}, hidden, given)
         return found, np.full(len(found.chances(X)), len(found.labels))
