@@ -116,7 +116,7 @@ def test_a_masked_label_weight_or_score_is_refused_and_a_masked_group_named():
         eh.tally(full, hidden, sensitive_features=[*"aabb"])
     with pytest.raises(ValueError, match="1 of 4 rows has no value of 'group'"):
         eh.tally(full, full, sensitive_features=hidden)
-    with pytest.raises(ValueError, match="sample_weight has 1 values that are not finite"):
+    with pytest.raises(ValueError, match="sample_weight has 1 value that is not finite"):
         eh.tally(full, full, sensitive_features=[*"aabb"], sample_weight=hidden)
     scores = np.ma.array(np.full((4, 2), 0.5), mask=np.eye(4, 2))
     with pytest.raises(ValueError, match="y_score has values that are not finite"):

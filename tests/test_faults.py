@@ -91,7 +91,7 @@ class TestBadInput:
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_scores_that_are_not_finite_are_counted(self, bad):
         with pytest.raises(
-            ValueError, match=rf"1 values that are not finite, the first {bad} in row 1"
+            ValueError, match=rf"1 value that is not finite, the first {bad} in row 1"
         ):
             eh.evaluate("strong_parity", None, [0.1, bad], sensitive_features=["a", "b"])
 

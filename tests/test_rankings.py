@@ -12,7 +12,9 @@ from click.testing import CliRunner
 from scipy import stats
 from sklearn.metrics import dcg_score
 
+import evenhand
 import evenhand as eh
+import evenhand.mitigation
 from evenhand.cli.compare import compare as command
 from evenhand.statistics import STATISTICS
 
@@ -283,7 +285,8 @@ def test_the_audit_of_a_ranking_reads_well_in_every_format():
     assert audit.finding("top_k_parity", "mpd").value < 0.9
     assert audit.by_group.loc["a", "exposure"] > 0
     for text in (str(audit), audit.to_markdown(), audit.to_html()):
-        assert "exposure" in text
+        assert "Exposure" in text
+        assert "Rows come in 80 queries" in text
         assert "predicted" not in text.replace("predicted_", "")
 
 
@@ -300,6 +303,30 @@ def test_the_next_step_depends_on_whether_relevance_explains_the_gap():
     for words, (truth, order) in steps.items():
         score = order + 0.3 * rng.normal(size=1500)
         assert words in " ".join(eh.audit(truth, y_score=score, **named).to_markdown().split())
+
+
+def test_an_audit_begins_with_the_first_places_that_were_asked_for_and_a_rule_evens_them():
+    rng = np.random.default_rng(8)
+    rows = pd.DataFrame({"query": np.repeat(np.arange(200), 10), "relevance": 0})
+    rows["sex"] = rng.choice(["women", "men"], 2000)
+    rows["relevance"] = rng.binomial(1, 0.3, 2000)
+    rows["score"] = rows["relevance"] + rng.random(2000) + 0.3 * (rows["sex"] == "men")
+    named = {"sensitive_features": "sex", "query": "query", "data": rows, "top_k": 3}
+    found = eh.audit("relevance", y_score="score", **named)
+    assert found.summary.startswith("Women were among the first 3 places 59% as often as men (22%")
+    fitted = eval(found.document()["next"][0]["call"], {"evenhand": evenhand, "rows": rows})
+    assert eh.evaluate("top_k_parity", None, fitted.predict(rows), **named, measure="mpd") < 0.04
+
+
+@pytest.mark.parametrize(("discount", "most"), [("log", 1.0), ([3, 2, 1], 3.0)])
+def test_no_group_can_have_more_than_the_attention_of_the_best_place(discount, most):
+    rng = np.random.default_rng(6)
+    query, provider = np.repeat(np.arange(50), 10), rng.integers(0, 300, 500)
+    named = {"sensitive_features": provider, "query": query, "discount": discount}
+    for name in ("exposure_parity", "performance_parity(discounted_recall)"):
+        relevance = rng.binomial(1, 0.5, 500)
+        data = eh.Data(relevance, y_score=rng.random(500), **named, sample_weight=np.full(500, 2.0))
+        assert 0.5 < eh.interval(name, data, measure="mpd").high <= most
 
 
 def test_rows_of_one_query_are_one_cluster_however_many_there_are():
@@ -347,6 +374,7 @@ BAD = {
     "y_pred begins with the place 0": {"y_pred": [0, 1, 0, 1]},
     "place 1 occurs twice in the list 2": {"y_pred": [1, 2, 1, 1]},
     r"has the place 1.5; places are 1, 2, 3": {"y_pred": [1, 1.5, 1, 2]},
+    "has the place 1e\\+300": {"y_pred": [1, 2, 1, 1e300]},
     "has the place -1": {"y_pred": [1, -1, 1, 2]},
     "Relevance is at least 0, and y_true has -1": {"y_true": [1, -1, 0, 0]},
     "Exposure is at least 0": {"exposure": [1, -1, 0, 0]},
@@ -354,7 +382,7 @@ BAD = {
     "Pass what orders the lists": {"y_score": [0.1, 0.2, 0.3, 0.4]},
     "discount=2": {"discount": 2},
     "discount='logarithm'": {"discount": "logarithm"},
-    "have no query, so they are in no list": {"query": [1, 1, None, 2]},
+    "1 of 4 rows has no query, so it is in no list": {"query": [1, 1, None, 2]},
     "threshold= is not used in a ranking": {"threshold": 0.5},
     "query= is of rankings, and task='binary'": {"task": "binary"},
     'task="ranking" needs query=': {"query": None, "task": "ranking"},
@@ -390,7 +418,7 @@ def test_doors_that_do_not_read_rankings_say_so():
     with pytest.raises(eh.InputTypeError, match="are not read by frontier"):
         eh.frontier(data)
     chances = eh.probable({"a": [0.2, 0.8, 0.5, 0.1], "b": [0.8, 0.2, 0.5, 0.9]})
-    with pytest.raises(eh.InputTypeError, match="where groups are not known"):
+    with pytest.raises(eh.InputTypeError, match=r"not known\. Name that of each row"):
         eh.audit(**GOOD | {"sensitive_features": chances})
     with pytest.raises(eh.InputError, match="exposure_parity is about a ranking, and only gaps in"):
         eh.audit(data).explain()

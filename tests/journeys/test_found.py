@@ -160,7 +160,7 @@ def test_what_an_arrow_dictionary_of_numbers_lacks_is_missing():
     numbers = [1.5, None, 2.5, 3.0]
     given = {"sensitive_features": [*"aabb"], "measure": "mpd"}
     for held in (pa.array(numbers), pa.chunked_array([numbers])):
-        with pytest.raises(eh.InputError, match=r"1 values that are not finite, .* in row 1"):
+        with pytest.raises(eh.InputError, match=r"1 value that is not finite, .* in row 1"):
             eh.evaluate("weak_parity", None, held.dictionary_encode(), **given)
 
 

@@ -85,7 +85,7 @@ def test_given_scores_must_be_there_and_finite():
     with pytest.raises(ValueError, match="X has no column 'rating'"):
         made("WassBC", GivenScores("rating")).fit(X, y)
     X.loc[3, "score"] = np.nan
-    with pytest.raises(ValueError, match="scores 'score' has 1 values that are not finite"):
+    with pytest.raises(ValueError, match="scores 'score' has 1 value that is not finite"):
         made("WassBC", GivenScores("score")).fit(X, y)
 
 

@@ -45,6 +45,7 @@ PREDICTIVE = {"predictive_parity": "Precision", "false_omission_rate_parity": "F
 OF_ROWS = (*ERRORS, *PREDICTIVE)  # undefined without rows
 CALIBRATION = ("calibration_parity", "calibration_within_groups")
 FOR_RELEVANCE = ("pairwise_parity", "performance_parity(pairwise_across)")
+RERANKED = ("top_k_parity", "exposure_parity", "exposure_per_relevance")
 SIGNED = "performance_parity(mean_error)"
 AMOUNTS = ("weak_parity", "strong_parity", "wasserstein_parity")
 
@@ -437,22 +438,41 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
     """Groups that come first in lists more often than others."""
     if audit.evidence.task != "ranking" or not differing:
         return
+    call = ""
     if "relevance" not in audit.evidence.counted.sums:
         remedy = "Pass how relevant each row is (y_true) to see whether that explains the gap."
         action = "measure relevance"
     elif set(FOR_RELEVANCE) & set(differing):
         remedy = (
             "Rows of some groups are placed lower than others of the same relevance. Look for "
-            "weaker features and too few training lists there."
+            "weaker features and too few training lists there; until then, a rule that uses the "
+            "group can reorder the lists with the least loss."
         )
         action = "look for features that place some groups lower"
+        call = _reranker(audit, differing)
     else:
         remedy = (
             "No difference is shown for the same relevance, so the gap may follow from it. Ask "
             "first whether the relevance itself is fair."
         )
         action = "ask whether the relevance is fair"
-    yield _step("Some groups get better places than others.", remedy, action=action)
+    yield _step("Some groups get better places than others.", remedy, call, action=action)
+
+
+def _reranker(audit: AuditParts, differing: Mapping[str, Finding]) -> str:
+    """The call that fits what reorders lists; rows have columns of groups, scores and lists."""
+    asked = next((name for name in RERANKED if name in differing), "")
+    are_places = "attention" in audit.evidence.counted.sums  # and not clicks
+    if not asked or not are_places or (asked == "top_k_parity" and audit.evidence.top_k is None):
+        return ""
+    first = f", top_k={audit.evidence.top_k}" if asked == "top_k_parity" else ""
+    columns = audit.evidence.columns
+    group = repr(columns[0] if len(columns) == 1 else [*columns])
+    truth = ", relevance" if asked == "exposure_per_relevance" else ""
+    return (
+        f"evenhand.mitigation.OffsetReranker(group={group}, criterion={asked!r}{first}, "
+        f"epsilon=0.02).fit(rows{truth})"
+    )
 
 
 def _lacking(audit: AuditParts, too_few: Summary) -> list[Step]:
@@ -510,10 +530,17 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
     found = f"{plural(many, 'group')} {is_or_are} too small to judge."
     column, distinct = _numeric(audit)
+    if audit.evidence.task == "ranking" and len(audit.evidence.groups) > MOST_CLASSES:
+        return _step(
+            found,
+            "There may never be enough rows for each of so many. Compare kinds, such as genres or "
+            "countries; the Gini index says how unequally exposure is spread over all groups.",
+            action="compare kinds of groups",
+        )
     if distinct > MOST_CLASSES:
         return _step(
             found,
-            f"“{column}” has {distinct} different numbers, and each is a group of its own. Cut "
+            f"“{column}” has {distinct:,} different numbers, and each is a group of its own. Cut "
             "them into ranges: four of equal size, or at edges of your choice.",
             f"eh.audit(y_true, y_pred, sensitive_features=groups, bins={{{column!r}: 4}})",
             action=f"cut “{column}” into ranges",

@@ -40,8 +40,11 @@ COLUMNS = {
     "accuracy_parity": "accuracy",
     "performance_parity(mean_error)": "mean_error",
     "weak_parity": "mean_prediction",
+    "top_k_parity": "top_k_share",
+    "exposure_parity": "exposure",
 }
 FIRST = (
+    "top_k_parity",
     "statistical_parity",
     "selection_rate_ratio",
     "performance_parity(mean_error)",
@@ -237,6 +240,7 @@ def _headline(
         "metric": _metric_of(finding, values.cells[at], table),
         "is_rate": finding.is_share,
         "overall": _number(values.overall[at]),
+        "named": [wording.names(columns, end) for end in _ends(finding)],
         "groups": [
             {
                 "label": wording.names(columns, label),
@@ -249,6 +253,12 @@ def _headline(
             for i, label in enumerate(values.groups)
         ],
     }
+
+
+def _ends(finding: Finding) -> Sequence[Label]:
+    """The groups that a sentence about the finding names."""
+    pair = finding.pair if finding.verdict == "differs" else None
+    return () if pair is None else (pair.low, pair.high)
 
 
 def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, Any]:

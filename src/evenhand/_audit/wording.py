@@ -19,7 +19,9 @@ from evenhand.criteria.criterion import class_of
 from evenhand.criteria.terms import COMPARED
 
 SIGNED = COMPARED["performance_parity(mean_error)"]
+EXPOSURE = COMPARED["exposure_parity"]
 WHOLE = ("wasserstein_parity",)  # no cut point says where distributions differ
+FIRST_PLACE = "performance_parity(first_place)"
 THOUSAND = 1000
 NUMBERED = re.compile(r"^\w.* \d+$")  # one of many places or teams, not people
 NEAR = 0.045  # how far off a named fraction may be, as a share of it
@@ -47,6 +49,8 @@ class Wording:
         of = "predictions" if self.evidence.task == "regression" else "scores"
         if asked in WHOLE:
             return f"distribution of {of}"
+        if asked == "top_k_parity":
+            return f"share {self._first}"
         is_named = asked in COMPARED or asked in SELECTION
         if not is_named and finding.estimates is None and isinstance(cell, float):
             return f"share of {of} at or below {number(cell)}"
@@ -165,6 +169,17 @@ class Wording:
             often = fraction(ratio).removesuffix(" of")
             one, other = self._beside(low, high)
             return f"{one} were selected {often} as often as {other} ({against}).{more}"
+        first = {"top_k_parity": f"were {self._first}", FIRST_PLACE: "came first"}
+        if finding.criterion in first and ratio > 0:
+            often = fraction(ratio).removesuffix(" of")
+            one, other = self._beside(low, high)
+            return (
+                f"{one} {first[finding.criterion]} {often} as often as {other} ({against}).{more}"
+            )
+        if metric == EXPOSURE and ratio > 0:
+            much = fraction(ratio).removesuffix(" of")
+            one, other = self._beside(low, high)
+            return f"{one} got {much} as much exposure as {other} ({against}).{more}"
         if metric.startswith("share"):
             ends = f"{texts[0]} for {self._who(low)}, against {texts[1]} for {self._who(high)}"
             return f"The {metric} was {ends}.{more}"
@@ -172,6 +187,14 @@ class Wording:
             f"{self._subject(low)} had {_article(metric)} {metric} of {texts[0]}, against "
             f"{texts[1]} for {self._who(high)}.{more}"
         )
+
+    @property
+    def _first(self) -> str:
+        """Which places of lists count as the top."""
+        places = self.evidence.top_k
+        if places is None:
+            return "among the first places"
+        return f"among the first {places} places" if places > 1 else "in the first place"
 
     def _missed(self, pair: Pair) -> str:
         """Who is under- and over-predicted, and by how much; the larger error comes first."""

@@ -205,9 +205,10 @@ def finite(values: Any, name: str) -> NDArray[np.float64]:
     column = numbers(values, name)
     bad = np.flatnonzero(~np.isfinite(column))
     if len(bad):
+        values = "1 value that is" if len(bad) == 1 else f"{len(bad):,} values that are"
         raise InputError(
-            f"{name} has {len(bad)} values that are not finite, the first {column[bad[0]]} "
-            f"in row {bad[0]}; drop or fill those rows."
+            f"{name} has {values} not finite, the first {column[bad[0]]} in row {bad[0]}; drop or "
+            "fill those rows."
         )
     return column
 

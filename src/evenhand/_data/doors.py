@@ -67,7 +67,9 @@ def about_data(
             data = _data(about)
             if data.query is not None and ("query" in without or data.is_unknown):
                 where = "where groups are not known" if data.is_unknown else f"by {door.__name__}"
-                raise InputTypeError(f"Rankings (query=) are not read {where}.")
+                out = ' Name that of each row; missing="group" makes one of rows without.'
+                end = out if data.is_unknown else ""
+                raise InputTypeError(f"Rankings (query=) are not read {where}.{end}")
             answer = UNKNOWN.get(door, function) if data.is_unknown else function
             return answer(data=data, **rest)
 

@@ -42,7 +42,8 @@ class Evidence(Unchanging):
     The favorable label may be `assumed`: 1 of 0 and 1.
     `thresholds` counts (score bin, truth, group), where a score decides between two classes, and
     `score_of` is the class that it is the score of; `decided_at` is the score from which on that
-    class is decided, where there is one.
+    class is decided, where there is one. `top_k` is how many places of a list are its first, where
+    that was said.
     """
 
     task: Task
@@ -55,6 +56,7 @@ class Evidence(Unchanging):
     decided_at: float | None = None
     notes: tuple[str, ...] = ()
     score_of: Label = None
+    top_k: int | None = None
 
     @property
     def is_of_labels(self) -> bool:
@@ -139,8 +141,9 @@ class Evidence(Unchanging):
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         classes = union(self.classes, other.classes)
         at = self.decided_at if self.decided_at == other.decided_at else None
+        first = self.top_k if self.top_k == other.top_k else None
         whole = replace(self, sources=both, classes=classes, notes=notes, decided_at=at)
-        return replace(whole, thresholds=None)
+        return replace(whole, thresholds=None, top_k=first)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
@@ -258,17 +261,19 @@ def design_notes(counts: Tally) -> list[str]:
     if not numbers:
         return []
     listed = " and ".join(f"{number:,}" for number in numbers)
-    come = "All rows are in one cluster" if numbers == [1] else f"Rows come in {listed} clusters"
+    of_lists = "exposure" in counts.sums and len(numbers) == 1
+    one, several = ("query", "queries") if of_lists else ("cluster", "clusters")
+    come = f"All rows are in one {one}" if numbers == [1] else f"Rows come in {listed} {several}"
     told = f"{come}. Intervals and tests allow for it."
     if len(numbers) > 1:
         told += " Where clusterings cross, their variances add up."
     if min(numbers) >= ENOUGH_CLUSTERS:
         return [told]
-    few = "One cluster is" if min(numbers) == 1 else f"{min(numbers)} clusters are"
+    few = f"One {one} is" if min(numbers) == 1 else f"{min(numbers)} {several} are"
     return [
         told,
-        f"{few} too few to learn how similar the rows of a cluster are, so intervals are wide. "
-        f"They work best with {ENOUGH_CLUSTERS} clusters or more.",
+        f"{few} too few to learn how similar the rows of a {one} are, so intervals are wide. "
+        f"They work best with {ENOUGH_CLUSTERS} {several} or more.",
     ]
 
 

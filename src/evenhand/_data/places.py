@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Discount = Literal["log", "inverse"] | float | Sequence[float]
 DISCOUNTS: tuple[str, ...] = ("log", "inverse")
+MOST_PLACES = 1 << 53  # beyond it numbers with a fraction skip whole ones
 ROWS_TOGETHER = 1 << 16  # of whole lists: all that is known of them then stays in the cache
 
 
@@ -41,6 +42,11 @@ class Attention(NamedTuple):
             return np.asarray(self.of ** (place - 1))
         listed = np.append(self.of, 0.0)
         return listed[np.minimum(place, len(listed)).astype(np.intp) - 1]
+
+    @property
+    def most(self) -> float:
+        """What no place gets more of."""
+        return max(self.of) if isinstance(self.of, tuple) else 1.0
 
     @property
     def words(self) -> str:
@@ -128,8 +134,13 @@ def lists_of(query: Any) -> Lists:
     for name, column in coded.items():
         if column.missing:
             raise InputError(
-                f"{plural(column.missing, 'row')} of {len(column)} have no {name}, so they are in "
-                "no list. Drop those rows."
+                f"{column.missing:,} of {plural(len(column), 'row')} "
+                + (
+                    f"has no {name}, so it is"
+                    if column.missing == 1
+                    else f"have no {name}, so they are"
+                )
+                + " in no list. Drop such rows."
             )
     first = next(iter(coded.values()))
     if len(coded) == 1:
@@ -319,6 +330,8 @@ def places_of(rank: Any, score: Any, lists: Lists) -> Ranks | Scores:
     if least <= 0:
         _check(place[place < 0])
         raise InputError("y_pred begins with the place 0. The first place is 1: add 1 to all.")
+    if longest > MOST_PLACES:
+        raise InputError(f"y_pred has the place {float(longest):g}, which no list has.")
     return Ranks(place, longest, absent)
 
 

@@ -171,6 +171,9 @@ class Items:
             left = weight**2 * self.left[some.rows][order.rows]
             sums |= Totals.of_all(cells)({"fpc": left})
         sums["rows"] = cells.sizes
+        if isinstance(self.exposure, Exposure):
+            of_all = cells.sizes if weight is None else sums["weight"]
+            sums["attention"] = self.exposure.attention.most * of_all
         first = order.rows[cells.starts]
         codes = [column[some.rows][first] for column in self.codes]
         alone = int((np.bincount(order.list_of[segments.starts]) == 1).sum())

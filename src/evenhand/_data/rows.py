@@ -144,7 +144,7 @@ def evidence_of_lists(given: Columns) -> Evidence:
     lists = summarize("lists", Rows(given.y_true, given.y_pred, group, **columns))
     assert isinstance(lists, Tally)
     notes = (_how_counted(given), *lists.notes)
-    return Evidence("ranking", group.names, {"lists": lists}, notes=notes)
+    return Evidence("ranking", group.names, {"lists": lists}, notes=notes, top_k=given.top_k)
 
 
 def _how_counted(given: Columns) -> str:

@@ -56,7 +56,7 @@ class Contrast(NamedTuple):
     column: str | None = None
 
     def __repr__(self) -> str:
-        where = f" in cell {show(self.cell)}" if self.cell is not None else ""
+        where = f" in cell {show(self.cell)}" if self.cell not in (None, "all") else ""
         ends = extent(self.low, self.high)
         group = show(self.group) if self.column is None else f"{self.column}={show(self.group)}"
         return f"<Contrast: {group}{where} {number(self.value)} ({ends})>"

@@ -37,7 +37,8 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     amount = influence_amount(source, influence, moments.variance * moments.rows, per)
     known, alone = _dependent(source, moments, amount)
     plain = Table(mean[None], ("all",), table.groups)
-    bounds = (-np.inf if of in SIGNED else 0.0, statistic.bounds[1] if per else np.inf)
+    most = statistic.most(source) if per or statistic.mean_of else np.inf
+    bounds = (-np.inf if of in SIGNED else 0.0, most)
     student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
     student = student.with_alone(single)
     return student if statistic.mean_of or per else _derived(source, statistic, table, student)

@@ -126,7 +126,7 @@ COMPARED = {
     "performance_parity(mse)": "mean squared error",
     "performance_parity(mae)": "mean absolute error",
     "exposure_parity": "exposure",
-    "top_k_parity": "share within the first places",
+    "top_k_parity": "share among the first places",
     "performance_parity(first_place)": "chance of the first place",
     "exposure_per_relevance": "exposure per relevance",
     "performance_parity(discounted_recall)": "discounted recall",

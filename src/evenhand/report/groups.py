@@ -28,6 +28,10 @@ SHORT = {
     "mean_prediction": "mean",
     "mean_target": "target",
     "mean_error": "bias",
+    "first_place": "first",
+    "exposure_per_relevance": "exp./rel.",
+    "discounted_recall": "recall",
+    "pairwise_accuracy": "pairwise",
 }
 
 
@@ -96,9 +100,10 @@ def _that_matter(summary: Document) -> list[int]:
 
 
 def _named(summary: Document) -> frozenset[str]:
-    """The groups that the impact ratio names, and so does the sentence."""
-    impact = summary["impact_ratio"]
-    return frozenset({impact["lowest"], impact["highest"]} if impact else ())
+    """The groups that the sentence names, and those that the impact ratio does."""
+    impact, rate = summary["impact_ratio"], summary["headline"]
+    ends = (impact["lowest"], impact["highest"]) if impact else ()
+    return frozenset((*ends, *(rate.get("named", ()) if rate else ())))
 
 
 def largest(table: Document, most: int) -> list[int]:

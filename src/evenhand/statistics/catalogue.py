@@ -120,11 +120,11 @@ STATISTICS: dict[str, Statistic] = {
     "gaussian_log_likelihood": Derived(
         ("squared_error",), "E(log N(y; ŷ, pooled MSE) | a)", _gaussian, real
     ),
-    "exposure": E("exposure", needs="lists"),
+    "exposure": E("exposure", needs="lists", ceiling="attention"),
     "top_k_share": E("top", needs="lists", bounds=(0.0, 1.0)),
     "first_place": E("first", needs="lists", bounds=(0.0, 1.0)),
     "exposure_per_relevance": E("exposure", needs="lists", per="relevance"),
-    "discounted_recall": E("gain", needs="lists", per="relevance"),
+    "discounted_recall": E("gain", needs="lists", per="relevance", ceiling="attention"),
     "pairwise_accuracy": E("won", needs="lists", bounds=(0.0, 1.0), per="pairs"),
     "pairwise_within": E("won within", needs="lists", bounds=(0.0, 1.0), per="pairs within"),
     "pairwise_across": E("won across", needs="lists", bounds=(0.0, 1.0), per="pairs across"),

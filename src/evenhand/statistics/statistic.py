@@ -208,6 +208,10 @@ class Statistic:
         """The statistics whose mean it is."""
         return ()
 
+    def most(self, source: Any) -> float:  # noqa: ARG002
+        """The greatest value that is possible, where this was counted."""
+        return self.bounds[1]
+
     def read(self, source: Any) -> Table:
         """Its value in every cell and group.
 

@@ -34,6 +34,8 @@ class E(Statistic):
         Least and greatest possible value.
     per : str, optional
         Another sum of the tally: then it is the ratio of both expectations.
+    ceiling : str, optional
+        A sum of the most that each row can add, where the data say so, and not `bounds`.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class E(Statistic):
     needs: str = "moments"
     bounds: tuple[float, float] = (0.0, np.inf)
     per: str | None = None
+    ceiling: str | None = None
     is_partition = True
 
     @property
@@ -103,6 +106,13 @@ class E(Statistic):
         means = ratio(*self.fraction(source))
         cells = _spans(source.labels(self.given)) if self.given else ("all",)
         return Table(means, cells, source.groups)
+
+    def most(self, source: Tally) -> float:
+        """The greatest value that is possible, as bounds or the sums say."""
+        if self.ceiling is None or self.ceiling not in source.sums:
+            return self.bounds[1]
+        weight = source.table("group")
+        return float(np.nanmax(ratio(source.table("group", of=self.ceiling), weight)))
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats]:
         """The sum, and the weight or the sum below the line."""
