@@ -307,6 +307,7 @@ PEOPLE = pd.DataFrame(
         "p": [0, 1, 1, 1, 0, 0, 0, 1] * 5,
         "g": ["a"] * 20 + ["b"] * 20,
         "one": 1,
+        "endless": [np.inf, 0.5] * 20,
         "id": range(40),
         "same": [0, 1, 1, 1, 0, 0, 0, 1] * 5,
         "part": [0.5, None] * 20,
@@ -325,6 +326,8 @@ PEOPLE = pd.DataFrame(
         ("same", "the outcome under another name"),
         (["x", "same"], "the outcome under another name"),
         ("part", "no value of 'part'"),
+        (["x", "one"], "one has one value, .* Leave it out"),
+        ("endless", "'endless', an explaining column, has the value inf"),
         ("nowhere", "nowhere"),
     ],
 )
@@ -573,6 +576,21 @@ def test_few_people_of_one_true_label_leave_its_share_open():
         "statistical_parity", y, p, sensitive_features=["a"] * 20 + ["b"] * 20, favorable=1
     )
     assert found.part("base").low < found.part("base").value < found.part("base").high
+
+
+def test_a_gap_that_may_be_chance_and_parts_of_either_sign_are_called_that():
+    truth, group = np.tile([0, 1], 200), np.repeat([*"ab"], 200)
+    chosen = np.where(np.arange(400) % 40 < 18, truth, 1 - truth)
+    chosen[:12] = 1
+    found = eh.explain("statistical_parity", truth, chosen, sensitive_features=group)
+    assert "may be chance (" in found.summary
+    one = eh.explain("statistical_parity", [0, 1, 0, 1], [1, 1, 0, 1], sensitive_features=[*"abbb"])
+    assert -1 <= min(part.low for part in (one.gap, *one.parts))
+    assert max(part.high for part in (one.gap, *one.parts)) <= 1
+    signs = eh.explain(
+        "weak_parity", [3.0, 4.0, 1.0, 2.0], [2.0, 3.0, 1.0, 2.0], sensitive_features=[*"aabb"]
+    )
+    assert "It is the sum of 2 from differences in the true values and −1 from those" in signs.summary
 
 
 def test_columns_that_explain_nothing_are_not_said_to():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Self
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
@@ -19,6 +19,8 @@ NO_CAUSE = (
     "justified."
 )
 MOST_NAMED = 3
+TINY = 1e-9  # below it a part is 0 but for rounding
+MOST_LISTED = 6  # explaining columns that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class Part:
     def sign(self) -> int:
         """Whether the interval lies above 0 (1), below (-1) or around it (0)."""
         return int(self.low > 0) - int(self.high < 0)
+
+    def within(self, most: float) -> Self:
+        """The same, with an interval that goes no further than that from 0."""
+        return replace(self, low=max(self.low, -most), high=min(self.high, most))
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,14 @@ class Account(Result):
         """
         return next(one for one in self.parts if one.name == name)
 
+    def possible(self) -> Account:
+        """The same; of rates, no interval goes beyond 100 percentage points."""
+        if not self.is_rate:
+            return self
+        kinds = ("parts", "columns", "strata", "proxies", "regions")
+        ends = {kind: tuple(one.within(1.0) for one in getattr(self, kind)) for kind in kinds}
+        return replace(self, gap=self.gap.within(1.0), **ends)
+
     @cached_property
     def summary(self) -> str:
         """The gap in a sentence, and what it is made of in another."""
@@ -212,11 +226,15 @@ class Account(Result):
     def _gap(self) -> str:
         first, second = self.called
         shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
-        what = self.metric or self.criterion.replace("_", " ")
+        chance = "" if self.gap.sign else f", which may be chance ({self._ends(self.gap)})"
         return (
-            f"The gap in {what} between {first} and {second} is {self._amount(self.gap.value)} "
-            f"({shown[0]} against {shown[1]})."
+            f"The gap in {self._what} between {first} and {second} is "
+            f"{self._amount(self.gap.value)} ({shown[0]} against {shown[1]}){chance}."
         )
+
+    @property
+    def _what(self) -> str:
+        return self.metric or self.criterion.replace("_", " ")
 
     @property
     def _outcomes(self) -> str:
@@ -225,17 +243,21 @@ class Account(Result):
         rest: list[Part] = []
         if len(others) > MOST_NAMED:
             others, rest = others[: MOST_NAMED - 1], others[MOST_NAMED - 1 :]
-        told = [f"{self._short(first.value)} is explained by differences in {first.words}"]
-        told += [f"{self._short(one.value)} by those in {one.words}" for one in others]
+        if all(one.value * self.gap.value >= -TINY for one in self.parts):
+            of, by, head = "is explained by", "by", "Of this, "
+        else:  # parts of either sign: none is a share of the gap
+            of, by, head = "from", "from", "It is the sum of "
+        told = [f"{self._short(first.value)} {of} differences in {first.words}"]
+        told += [f"{self._short(one.value)} {by} those in {one.words}" for one in others]
         if rest:
             told.append(
-                f"{self._short(sum(one.value for one in rest))} by {len(rest)} smaller parts"
+                f"{self._short(sum(one.value for one in rest))} {by} {len(rest)} smaller parts"
             )
-        return f"Of this, {listing(told)}."
+        return f"{head}{listing(told)}."
 
     @property
     def _within(self) -> str:
-        names = listing(list(self.by))
+        names = listed(self.by)
         mixed, within = self.part("composition"), self.part("within")
         remaining = (
             f"if both groups had the same mix of {names}, the gap would be "
@@ -246,6 +268,8 @@ class Account(Result):
             told = f"Differences in {names} are not shown to explain any of it"
         elif (mixed.value > 0) != (self.gap.value > 0):
             told = f"Differences in {names} make it smaller"
+        elif abs(mixed.value) > abs(self.gap.value):
+            told = f"Differences in {names} account for {part}, more than all of it"
         else:
             told = f"{part} of it is explained by differences in {names}"
         text = f"{told}; {remaining}."
@@ -253,8 +277,9 @@ class Account(Result):
             first, second = self.called
             over, under = (first, second) if self.gap.value > 0 else (second, first)
             text += (
-                f" That is a reversal (Simpson's paradox): overall the value is higher for "
-                f"{over}, but among people alike in {names} it is higher for {under}."
+                f" That is a reversal (Simpson's paradox): overall, the "
+                f"{self._what.removeprefix('the ')} is higher for {over}, but among people alike "
+                f"in {names} it is higher for {under}."
             )
         lost = [
             f"{percent(part)} of {group}"
@@ -373,6 +398,15 @@ class Account(Result):
         if name == "proxies":
             columns |= {key: [one[key] for one in found] for key in ("area", "area_without")}
         return columns
+
+
+def listed(by: Sequence[str]) -> str:
+    """The explaining columns in a sentence: by name, or how many where they are many.
+
+    >>> listed(["age", "sex"]), listed([*"abcdefgh"])
+    ('age and sex', '8 columns')
+    """
+    return listing(list(by)) if len(by) <= MOST_LISTED else f"{len(by)} columns"
 
 
 def _part(one: Part) -> dict[str, Any]:

@@ -191,7 +191,8 @@ def account_of(
     split = _split(two, gap)
     whole, parts = parts_of(split, gap.error)
     notes, regions = (*gap.notes, *split.notes), _regions(scores, gap)
-    return Account(gap=whole, parts=parts, notes=notes, regions=regions, **gap.about)
+    found_parts = Account(gap=whole, parts=parts, notes=notes, regions=regions, **gap.about)
+    return found_parts.possible()
 
 
 def _regions(scores: Tally | None, gap: Gap) -> tuple[Region, ...]:

@@ -12,7 +12,7 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand._why import crossfit
-from evenhand._why.account import Account, Part, Proxy, Stratum, overlap_notes
+from evenhand._why.account import Account, Part, Proxy, Stratum, listed, overlap_notes
 from evenhand._why.entries import Entries, Floats, reach
 from evenhand._why.outcomes import Split
 from evenhand._why.rows import Rows, outcome_of, sides_of
@@ -120,7 +120,7 @@ def by_means(
         outside=lost,
         notes=tuple(notes),
         **about,
-    )
+    ).possible()
 
 
 def means_of(counts: Tally, statistic: Statistic, cell: Label) -> Means:
@@ -149,7 +149,8 @@ def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> 
     used = int((data.weight.sum(axis=0) > 0).sum())
     if used < 2:
         raise InputError(
-            f"{named} has one value, {show(labels[0])}, in all these rows, so it explains nothing."
+            f"{named} has one value, {show(labels[0])}, in all these rows, so it explains nothing. "
+            "Leave it out."
         )
     if used > MOST_STRATA or used > rows / 2:
         raise InputError(
@@ -264,12 +265,12 @@ def by_models(
         proxies=_proxies(sample, whole, by, error),
         notes=tuple(notes),
         **about,
-    )
+    ).possible()
 
 
 def _named(by: tuple[str, ...], kept: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of the parts, and what differs, in words."""
-    words = listing(list(by))
+    words = listed(by)
     names = ("composition", "within", "outside")
     told = (words, f"how people alike in {words} fare", "people without a counterpart")
     return names[:kept], told[:kept]

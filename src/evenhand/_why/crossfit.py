@@ -67,11 +67,6 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
     from sklearn.preprocessing import SplineTransformer
 
     coded, kept = encode(column, name), rows.kept
-    if coded.missing:
-        raise InputError(
-            f"{coded.missing} of {len(coded.codes)} rows have no value of {name!r}, an explaining "
-            "column. Drop such rows, or give them a value of their own."
-        )
     distinct = np.bincount(np.asarray(coded.codes)[kept], minlength=len(coded.labels))
     present = int((distinct > 0).sum())
     if present < 2:

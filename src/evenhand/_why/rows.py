@@ -6,18 +6,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evenhand._columns import Column
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._columns.codes import Label
 from evenhand._columns.encoding import check_lengths, classes, encode, weights
 from evenhand._data.counting import moment_columns, share_classes
 from evenhand._data.data import Data, columns_of
-from evenhand._data.groups import clusters, groups
+from evenhand._data.groups import clusters, groups, show
 from evenhand._data.groups import columns_of as named_columns
 from evenhand._data.rows import cut_scores
 from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand._why.entries import Codes, Entries, Floats
+from evenhand._words import plural
 from evenhand.statistics import KINDS, Statistic
 
 MOST_STRATA = 200
@@ -37,9 +39,35 @@ def explaining(data: Data, by: Any) -> dict[str, Any]:
     listed = [by] if isinstance(by, str) else by
     is_named = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
     if is_named and data.data is not None:
-        return dict(columns_of(data.data, list(listed), several=True))
-    found = named_columns(by, "by")
-    return {"the column": found["group"]} if list(found) == ["group"] else found
+        found = dict(columns_of(data.data, list(listed), several=True))
+    else:
+        found = named_columns(by, "by")
+    if list(found) == ["group"] and not is_named:
+        found = {"the column": found["group"]}
+    for name, column in found.items():
+        _check_explains(name, encode(column, name))
+    return found
+
+
+def _check_explains(name: str, column: Column) -> None:
+    """Refuse a column that lacks values, has infinite ones, or is the same in every row."""
+    rows, infinite = len(column.codes), [one for one in column.labels if one in (np.inf, -np.inf)]
+    if column.missing:
+        raise InputError(
+            f"{column.missing:,} of {plural(rows, 'row')} "
+            f"{'has' if column.missing == 1 else 'have'} no value of {name!r}, an explaining "
+            "column. Drop such rows, or give them a value of their own."
+        )
+    if infinite:
+        raise InputError(
+            f"{name!r}, an explaining column, has the value {infinite[0]}. Drop such rows, or give "
+            "them a finite value."
+        )
+    if len(column.labels) == 1:
+        raise InputError(
+            f"{name} has one value, {show(column.labels[0])}, in all these rows, so it explains "
+            "nothing. Leave it out."
+        )
 
 
 def check_outcome(columns: dict[str, Any], outcome: Any) -> None:

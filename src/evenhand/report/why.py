@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand._words import capitalized, listing, number, percent
+from evenhand._words import capitalized, number, percent
 from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
 from evenhand.report.charts import Step, Waterfall
 from evenhand.report.formats import amount, apart, key, name, phrase, words
@@ -72,7 +72,7 @@ def waterfall(document: Document) -> Waterfall:
 def title_of(part: Mapping[str, Any], document: Document) -> str:
     """A part in a word or two."""
     titles = {
-        "composition": f"Composition by {listing(document['by'])}" if document["by"] else "",
+        "composition": f"Composition by {part['words']}",
         "within": "Among people alike",
         "outside": "No counterpart",
     }
@@ -113,7 +113,8 @@ def _ends(document: Document, part: Mapping[str, Any]) -> str:
 
 def _proxies(document: Document) -> list[Any]:
     level = f"{100 * document['confidence']:g}% interval, all at once"
-    heads = [Head("Column"), Head("AUC alone", True), Head("AUC of the others", True)]
+    heads = [Head("Column"), Head("AUC alone", True, "AUC")]
+    heads.append(Head("AUC of the others", True, "others' AUC"))
     heads += [Head("Part of the gap, alone", True, "part"), Head(level, True, "interval")]
     rows = []
     for one in document["proxies"]:
