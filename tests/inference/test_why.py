@@ -590,7 +590,9 @@ def test_a_gap_that_may_be_chance_and_parts_of_either_sign_are_called_that():
     signs = eh.explain(
         "weak_parity", [3.0, 4.0, 1.0, 2.0], [2.0, 3.0, 1.0, 2.0], sensitive_features=[*"aabb"]
     )
-    assert "It is the sum of 2 from differences in the true values and −1 from those" in signs.summary
+    assert (
+        "It is the sum of 2 from differences in the true values and −1 from those" in signs.summary
+    )
 
 
 def test_columns_that_explain_nothing_are_not_said_to():

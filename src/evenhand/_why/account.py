@@ -214,7 +214,9 @@ class Account(Result):
         if not self.is_rate:
             return self
         kinds = ("parts", "columns", "strata", "proxies", "regions")
-        ends = {kind: tuple(one.within(1.0) for one in getattr(self, kind)) for kind in kinds}
+        ends: dict[str, Any] = {
+            kind: tuple(one.within(1.0) for one in getattr(self, kind)) for kind in kinds
+        }
         return replace(self, gap=self.gap.within(1.0), **ends)
 
     @cached_property
