@@ -8,8 +8,10 @@ about the AUROC named is drawn with each sample of 5,000 people, 500 of known gr
 probabilities are those of the group given the proxy. It may carry a trace of the decision beside
 that of the group ("decision": what the instrumental answer assumes away), or groups may be drawn
 from the probabilities ("group": what the weighted answer assumes). All is seeded. The
-width of the combined answer is followed by the least that any such estimate can have in large
-samples, as truth, decision and proxy tell no more of the group (semiparametric efficiency).
+width of the combined answer is followed by the least standard error that any such estimate can have
+in large samples, beside that of the known rows alone, as truth, decision and proxy tell no more of
+the group (semiparametric efficiency); and by the width of the interval of as many known rows as
+would have that standard error. A gap is not below 0, so that widths shrink by less than errors.
 """
 
 from __future__ import annotations
@@ -69,8 +71,8 @@ def true_gap(criterion, joint, levels, share, trace):
     return float(np.ptp(table[:, 1] / table.sum(axis=1)))
 
 
-def least_width(criterion, joint, levels, share, trace):
-    """The width of the best estimate over that of the known rows alone, by influence functions."""
+def least_error(criterion, joint, levels, share, trace):
+    """The standard error of the best estimate over that of the known rows, by influence."""
     whole = joint[..., None] * levels
     if trace == "group":
         whole = whole.sum(axis=0) * np.stack([1 - share, share])[:, None, None]
@@ -102,7 +104,9 @@ def simulated(people, criterion, apart, trace, rounds):
     known_design = design(people, apart, trace)
     truth = true_gap(criterion, *known_design, trace)
     held = {name: [] for name in ANSWERS}
-    width, areas = {"combined": [], "known rows": []}, []
+    least = least_error(criterion, *known_design, trace)
+    as_precise = min(round(KNOWN / least**2), ROWS)
+    width, areas = {"combined": [], "known rows": [], "as many": []}, []
     asked = {"favorable": 1, "measure": "mpd"}
     for _ in range(rounds):
         y, decided, group, matrix = sample(*known_design, trace, random)
@@ -111,16 +115,17 @@ def simulated(people, criterion, apart, trace, rounds):
         found = eh.bounds(criterion, y, decided, sensitive_features=whom, **asked)
         for name, answer in found.answers.items():
             held[name].append(answer.low <= truth <= answer.high)
-        few = [column[:KNOWN] for column in (y, decided, group)]
-        alone = eh.interval(criterion, *few[:2], sensitive_features=few[2], **asked)
-        width["known rows"].append(alone.high - alone.low)
+        for name, rows in (("known rows", KNOWN), ("as many", as_precise)):
+            few = [column[:rows] for column in (y, decided, group)]
+            alone = eh.interval(criterion, *few[:2], sensitive_features=few[2], **asked)
+            width[name].append(alone.high - alone.low)
         combined = found.answers["combined"]
         width["combined"].append(combined.high - combined.low)
         areas.append(roc_auc_score(group, matrix[:, 1]))
     coverage = {name: float(np.mean(each)) for name, each in held.items()}
-    narrower = np.mean(width["combined"]) / np.mean(width["known rows"])
-    least = least_width(criterion, *known_design, trace)
-    return truth, float(np.mean(areas)), coverage, narrower, least
+    alone = np.mean(width.pop("known rows"))
+    narrower, as_many = (float(np.mean(each) / alone) for each in width.values())
+    return truth, float(np.mean(areas)), coverage, narrower, least, as_many
 
 
 def timed(rows, groups=6, cells=1000):
@@ -157,13 +162,13 @@ def main():
         for criterion in ("statistical_parity", "equal_opportunity"):
             for apart in AREAS.values():
                 for trace in ("none", "decision", "group"):
-                    truth, area, coverage, narrower, least = simulated(
+                    truth, area, coverage, narrower, least, as_many = simulated(
                         people, criterion, apart, trace, options.rounds
                     )
                     shown = " ".join(f"{coverage[each]:.3f}" for each in ANSWERS)
                     print(
                         f"{name} {criterion} {area:.2f} {trace} {truth:.3f} | {shown} | "
-                        f"{narrower:.2f} (least {least:.2f})",
+                        f"{narrower:.2f} (least error {least:.2f}, as many rows {as_many:.2f})",
                         flush=True,
                     )
 

@@ -315,7 +315,12 @@ PROBABLE = [*BY_COLUMN, "--probable", "F=p_f", "--probable", "M=p_m"]
         ([*PROBABLE, "--group", "sex"], 0, "the group of 2,800 known"),
         ([*BY_COLUMN, "--group", "sex", "--missing", "unknown"], 0, "200 people of 3,000 have no"),
         ([*BY_COLUMN, "--group", "sex"], 2, "--missing unknown"),
-        ([*PROBABLE, "--standard", "nyc-ll144", "--html", "x.html"], 2, "pass --missing group"),
+        ([*PROBABLE, "--standard", "nyc-ll144", "--html", "x.html"], 2, "these are probable"),
+        (
+            [*BY_COLUMN, "--group", "sex", "--missing", "unknown", "--standard", "nyc-ll144"],
+            2,
+            "pass --missing group",
+        ),
         ([*BY_COLUMN, "--probable", "p_f"], 2, "--probable takes GROUP=COLUMN"),
         ([*BY_COLUMN, "--probable", "F=p_g", "--probable", "M=p_m"], 2, "no column 'p_g'"),
         ([*BY_COLUMN, "--probable", "F=p_f"], 2, "at least two groups"),

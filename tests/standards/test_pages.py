@@ -516,3 +516,7 @@ def test_a_page_says_what_the_unknown_could_make_of_the_lowest_ratio():
     found = audit.document(standard="ugesp", stated={"columns": ["sex"]})["shows"][0]
     assert f"{said} anything from {low} to {high}." in found
     assert said not in audit.document(standard="nyc-ll144", stated={"unknown": ["x"]})["shows"][0]
+    stated = {"columns": ["sex"], "reference": {"sex": "M"}}
+    found = audit.document(standard="lending", stated=stated)["shows"][0]
+    low = found.partition(f"{said} as low as ")[2].rstrip(".")
+    assert float(low) == pytest.approx(min(one / other for one, other in rates), abs=1e-3)

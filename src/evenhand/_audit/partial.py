@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -190,6 +191,11 @@ class PartialAudit(Result):
 
         """
         if standard is not None:
+            if not any(map(isnan, self.shares.values())):
+                raise InputError(
+                    f"The page of {standard!r} needs groups that are known, and these are "
+                    "probable: audit the people whose group is known."
+                )
             raise InputError(
                 f'The page of {standard!r} needs groups that are known; pass missing="group", and '
                 "those of New York's law and of adverse impact say what the others could change."

@@ -247,7 +247,12 @@ def request_of(given: dict[str, Any]) -> Request:
     if given["min_count"] and given["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
     standard = STANDARDS.get(given["standard"])
-    if standard is not None and (whom or given["missing"] == "unknown"):
+    if standard is not None and whom is not None:
+        raise click.UsageError(
+            "The page of a --standard needs groups that are known, and these are probable: name "
+            "the column of the --group in a file of the people whose group is known."
+        )
+    if standard is not None and given["missing"] == "unknown":
         raise click.UsageError(
             "The page of a --standard needs groups that are known; pass --missing group, and "
             "those of New York's law and of adverse impact say what the others could change."

@@ -26,6 +26,7 @@ from evenhand.standards.tables import (
     beside_limit,
     four_fifths_sentence,
     head_of,
+    if_known,
     in_words,
     interval_note,
     known_part,
@@ -67,7 +68,7 @@ def lending(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> 
         ]
         table, sentence = _at_cut_off(standard, sample, at, subject.confidence, stated)
         tables.append(table)
-        shows.append(sentence)
+        shows.append(sentence + if_known(subject.sample(column), words, sample.groups[at]))
         if sample.scores is not None:
             tables.append(_along_scores(sample, sample.scores, at))
             notes += [OF_SCORES[stated["smd"]], ALONG]

@@ -144,11 +144,12 @@ def unknown_fact(column: str, hidden: int, known: Sample, called: Sequence[str])
     return f"Unknown {in_words(column)}", text + recorded(called)
 
 
-def if_known(sample: Sample, unknown: Iterable[Any] | None) -> str:
+def if_known(sample: Sample, unknown: Iterable[Any] | None, reference: Label | None = None) -> str:
     """What the lowest ratio could be, whichever groups the people of unknown group are in.
 
     `sample` has the unknown too, with how many of them were selected; a part of a group that is
-    known stays. Empty where nobody is unknown.
+    known stays. Empty where nobody is unknown. Beside a `reference` it says how low: then no other
+    has its people who were not selected, and it has all who were.
     """
     words = {_spelt(label) for label in (UNKNOWN if unknown is None else unknown)}
     hidden = np.array([_is_unknown(label, words) for label in sample.groups], dtype=bool)
@@ -156,6 +157,17 @@ def if_known(sample: Sample, unknown: Iterable[Any] | None) -> str:
     known = [label for label, left in zip(sample.groups, hidden, strict=True) if not left]
     if sample.hits is None or not people or len(known) < 2:
         return ""
+    who = "person" if people == 1 else f"{people:,} people"
+    start = f" If the {who} of unknown group were in these groups, the lowest ratio could be"
+    if reference is not None:
+        selected = int(sample.hits[hidden].sum())
+        at = sample.groups.index(reference)
+        rates = sample.hits / np.maximum(sample.rows + people - selected, 1)
+        most = (sample.hits[at] + selected) / max(sample.rows[at] + selected, 1)
+        rates = rates[~hidden & (np.arange(len(hidden)) != at)]
+        if not most:
+            return ""
+        return f"{start} as low as {number(float(rates.min() / most), toward=-1)}."
     labels = [_part_known(label, words, known) for label in sample.groups]
     names = range(len(labels[0]))
     counts = np.concatenate([sample.hits, sample.rows - sample.hits])
@@ -170,12 +182,8 @@ def if_known(sample: Sample, unknown: Iterable[Any] | None) -> str:
         measure="ratio",
         favorable=1,
     ).answers["bounds"]
-    who = "person" if people == 1 else f"{people:,} people"
     ends = f"{number(answer.least, toward=-1)} to {number(answer.greatest, toward=1)}"
-    return (
-        f" If the {who} of unknown group were in these groups, the lowest ratio could be anything "
-        f"from {ends}."
-    )
+    return f"{start} anything from {ends}."
 
 
 def _part_known(label: Any, words: set[str], known: Sequence[Any]) -> tuple[Label, ...]:
