@@ -45,6 +45,12 @@ os.environ.pop("COLUMNS", None)
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One more than there are cores: tests wait for browsers, servers and other processes."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """The tests of a file run in one worker, so that what they share is made once."""
     from xdist.scheduler import LoadScopeScheduling

@@ -533,8 +533,9 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     if audit.evidence.task == "ranking" and len(audit.evidence.groups) > MOST_CLASSES:
         return _step(
             found,
-            "There may never be enough rows for each of so many. Compare kinds, such as genres or "
-            "countries; the Gini index says how unequally exposure is spread over all groups.",
+            f"There may never be enough rows for each of {len(audit.evidence.groups):,} groups. "
+            "Compare kinds, such as genres or countries; the Gini index says how unequally "
+            "exposure is spread over all groups.",
             action="compare kinds of groups",
         )
     if distinct > MOST_CLASSES:
