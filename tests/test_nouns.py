@@ -143,7 +143,7 @@ FACES = {
     "mitigation": (
         "_fields _lots amount_rule base_models crossfit.advice crossfit.calibration "
         "crossfit.objective crossfit.rows crossfit.tracing deploy deploy.description "
-        "estimators methods optimal transport.outcomes transport.parity transport.plan "
+        "group_reader methods optimal transport.outcomes transport.parity transport.plan "
         "transport.wasserstein"
     ),
     "report": "audit formats groups markdown rendering watch",

@@ -147,7 +147,7 @@ def _one_line(message: str) -> str:
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)
-    return re.sub(r" +(?=[ :.,;])", "", gist)
+    return re.sub(r"(--[a-z-]+) (?=[ :,;]|[.](?!\w))", r"\1", gist)
 
 
 def _bins_option(match: re.Match[str]) -> str:
