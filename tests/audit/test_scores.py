@@ -206,7 +206,10 @@ def test_predictions_or_scores_that_are_all_equal_are_noted_and_never_within_tol
         fail_if=tolerances,
         **QUICK,
     )
-    assert "Every row has the prediction 1, so there is nothing to compare." in found.notes
+    assert (
+        "Every row has the prediction 1, so there is nothing to compare in decisions."
+        in found.notes
+    )
     value = found.finding("statistical_parity", "mpd")
     assert (value.value, value.judged) == (0.0, "inconclusive")
     assert value.obstacle.is_error

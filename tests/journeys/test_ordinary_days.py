@@ -206,7 +206,7 @@ def test_decisions_that_are_all_equal_are_not_called_alike(decision, truth):
     y = np.tile([0, 1], 5000) if truth == "known" else None
     asked = {"sensitive_features": group, "favorable": 1}
     audit = eh.audit(y, np.full(10_000, decision), **asked)
-    said = f"Every row has the prediction {decision}, so there is nothing to compare."
+    said = f"Every row has the prediction {decision}, so there is nothing to compare in decisions."
     document = audit.document()
     assert document["summary"]["sentence"] == said
     assert "alike" not in document["summary"]["counts"]

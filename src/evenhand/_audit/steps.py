@@ -56,7 +56,7 @@ GATES = {
     "inconclusive": "is inconclusive now",
 }
 NOTHING = {
-    "found": "There is nothing to compare.",
+    "found": "Some criteria have nothing to compare.",
     "remedy": "All rows share one decision, label or score: audit rows that have more than one.",
     "call": "",
     "cost": "",
@@ -470,8 +470,8 @@ def _reranker(audit: AuditParts, differing: Mapping[str, Finding]) -> str:
     group = repr(columns[0] if len(columns) == 1 else [*columns])
     truth = ", relevance" if asked == "exposure_per_relevance" else ""
     return (
-        f"evenhand.mitigation.OffsetReranker(group={group}, criterion={asked!r}{first}, "
-        f"epsilon=0.02).fit(rows{truth})"
+        f"evenhand.mitigation.OffsetReranker(group={group}, query='query', score='score', "
+        f"criterion={asked!r}{first}, epsilon=0.02).fit(rows{truth})"
     )
 
 

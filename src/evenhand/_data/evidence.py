@@ -194,7 +194,7 @@ def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:
     """That all rows have one prediction or truth, by the labels of each, in words, if they do."""
     if KINDS[needs].counts_decisions and len(labels.get("yhat", ())) == 1:
         label = show(labels["yhat"][0])
-        return f"every row has the prediction {label}, so there is nothing to compare"
+        return f"every row has the prediction {label}, so there is nothing to compare in decisions"
     if needs in JUDGED and len(labels.get("y", ())) == 1:
         label = show(labels["y"][0])
         return f"every row has the true label {label}, so there is nothing to predict"

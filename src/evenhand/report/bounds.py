@@ -199,9 +199,11 @@ def _fit(document: Document) -> list[Text]:
     told = document["proxy_p_value"]
     if told is None:
         return []
-    fit, kind = ("do not fit", "caution") if told < DOUBTFUL else ("fit", "quiet")
-    text = f"The probabilities {fit} the people whose group is known (p {_p(told)})."
-    return [Text(text, kind)]
+    if told < DOUBTFUL:
+        text = "The probabilities do not fit the people whose group is known"
+        return [Text(f"{text} (p {_p(told)}).", "caution")]
+    text = "The people whose group is known do not differ visibly from their probabilities"
+    return [Text(f"{text} (p {_p(told)}). That does not prove the probabilities right.", "quiet")]
 
 
 def _p(value: float) -> str:
