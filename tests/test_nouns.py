@@ -3,6 +3,7 @@
 import ast
 import sys
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 import narwhals as nw
@@ -12,6 +13,8 @@ import pytest
 
 import evenhand
 from evenhand import statistics
+from evenhand._data.data import Data
+from evenhand._data.evidence import Evidence
 from evenhand.measures import MEASURES
 from evenhand.statistics import Statistic
 
@@ -207,10 +210,10 @@ def test_such_a_question_is_found(text, finder):
 
 
 class Walk:
-    """Which of our functions are entered, and with what."""
+    """Which of our functions are entered, and with what: one thing, or anything of these kinds."""
 
-    def __init__(self, thing=None):
-        self.thing, self.files, self.stays = thing, set(), []
+    def __init__(self, thing=None, kinds=()):
+        self.thing, self.kinds, self.files, self.stays = thing, kinds, set(), []
 
     def __enter__(self):
         sys.setprofile(self._event)
@@ -225,12 +228,20 @@ class Walk:
             self.files.add(code.co_filename)
             given = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
             if any(self._holds(frame.f_locals.get(name)) for name in given):
-                self.stays.append(code.co_qualname)
+                self.stays.append(code)
+
+    @property
+    def rooms(self):
+        """The files in the order in which they are entered, by functions not passed before."""
+        files = [Path(code.co_filename).stem for code in dict.fromkeys(self.stays)]
+        return [file for file, _ in groupby(files)]
 
     def _holds(self, value):
         if isinstance(value, list | tuple | dict):
             values = value.values() if isinstance(value, dict) else value
-            return any(each is self.thing for each in values)
+            return any(map(self._holds, values))
+        if isinstance(value, self.kinds):
+            return True
         native = value.to_native() if isinstance(value, nw.DataFrame) else value
         return native is not None and native is self.thing
 
@@ -252,6 +263,16 @@ def test_a_table_is_handed_on_few_times_until_it_is_counted(people):
     with Walk(people) as walk:
         audited(people)
     assert 3 <= len(walk.stays) <= 30, walk.stays
+
+
+def test_data_go_through_few_rooms_until_all_is_found(people):
+    scores = np.random.default_rng(1).random(len(people))
+    table = people.assign(s=scores, h=people["p"].astype(str), k=people["y"].astype(str))
+    names = {"y_true": "y", "y_pred": "p", "y_score": "s", "sensitive_features": ["g", "h", "k"]}
+    with Walk(kinds=(Data, Evidence)) as walk:
+        evenhand.audit(data=table, **names, favorable=1, fail_if="error_parity > 0.5")
+    assert {"data", "tables", "examination", "curves"} <= set(walk.rooms)
+    assert len(walk.rooms) <= 30, walk.rooms
 
 
 def test_a_page_is_written_in_few_files(people):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from evenhand._audit.curves import levels_of, threshold_curves
-from evenhand._audit.examination import Precision, Progress, examine, with_obstacles
+from evenhand._audit.examination import Precision, Progress, examine
 from evenhand._audit.gate import FailIf, gates_of, tolerances, with_gates
 from evenhand._audit.questions import Control, answerable, check_margin, check_options
 from evenhand._audit.result import Audit
@@ -124,9 +124,8 @@ def audit(
         control=control,
         depth=depth,
         title=title,
-        kind=data.kind,
     )
-    return replace(result, model=data.model)
+    return replace(result, kind=data.kind, model=data.model)
 
 
 def audit_evidence(
@@ -140,10 +139,9 @@ def audit_evidence(
     control: Control = "familywise",
     depth: int = 2,
     title: str | None = None,
-    kind: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit what was counted; `kind` is the user's dataframe library."""
+    """Audit what was counted."""
     check_kinds(title=title)
     check_options(confidence, depth, margin, control)
     gates = gates_of(fail_if, evidence.task)
@@ -158,15 +156,14 @@ def audit_evidence(
     main = main_view(evidence, seen, depth)
     precision = Precision(confidence, margin, tolerances(gates), main.choices)
     answers = examine(main.evidence, questions, precision, progress)
-    ordered = "steps" in main.evidence.sources  # scores or predicted values, which have curves
     return Audit(
         evidence=main.evidence,
-        findings=with_obstacles(main.evidence, questions, answers.findings, answers.group_values),
+        findings=answers.findings,
         group_values=answers.group_values,
         views=tuple(seen),
         subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
-        thresholds=threshold_curves(main.evidence, headlines) if ordered else None,
-        levels=levels_of(main.evidence) if ordered else None,
+        levels=levels_of(main.evidence),
+        thresholds=threshold_curves(main.evidence, headlines),
         notes=(
             *evidence.notes,
             *design_notes(evidence.counted),
@@ -181,7 +178,6 @@ def audit_evidence(
         control=control,
         choices=main.choices,
         date=today(),
-        kind=kind,
     )
 
 

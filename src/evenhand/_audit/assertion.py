@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 from evenhand._audit.api import audit_evidence
@@ -81,8 +82,8 @@ def assert_even(
         fail_if=fail_if,
         confidence=confidence,
         depth=len(data.counted.columns),  # a gate is about every group there is
-        kind=data.kind,
     )
+    result = replace(result, kind=data.kind)
     return passed(result, judge(gates, result.measured), inconclusive)
 
 

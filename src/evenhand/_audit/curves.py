@@ -52,7 +52,7 @@ class Levels:
 def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thresholds | None:
     """Criteria of labels, as the threshold moves over the scores."""
     counts = evidence.thresholds
-    if counts is None or evidence.favorable is None:
+    if counts is None or evidence.favorable is None or "steps" not in evidence.sources:
         return None
     decided = decisions(counts, evidence.classes, evidence.score_of)
     curves = [

@@ -93,13 +93,11 @@ def examine(
     statistics = [question.criterion.statistic for question in questions]
     tested = _adjusted(statistics, findings)
     tests = len({statistic.hypothesis for statistic in statistics}) * precision.choices
-    return Examined(
-        tuple(
-            finding.concluded(p, min(1.0, adjusted * precision.choices), tests)
-            for finding, (p, adjusted) in zip(findings, tested, strict=True)
-        ),
-        tables,
-    )
+    concluded = [
+        finding.concluded(p, min(1.0, adjusted * precision.choices), tests)
+        for finding, (p, adjusted) in zip(findings, tested, strict=True)
+    ]
+    return Examined(_with_obstacles(evidence, questions, concluded, tables), tables)
 
 
 def _batches(questions: Sequence[Question]) -> list[list[int]]:
@@ -188,7 +186,7 @@ def options_of(evidence: Evidence, asked: Criterion) -> dict[str, Any]:
     return options
 
 
-def with_obstacles(
+def _with_obstacles(
     evidence: Evidence,
     questions: Sequence[Question],
     findings: Sequence[Finding],

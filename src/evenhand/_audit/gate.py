@@ -192,11 +192,10 @@ def gates_of(fail_if: FailIf | None, task: str | None = None) -> list[Gate]:
     if fail_if is None:
         return []
     if isinstance(fail_if, str):
-        return [gate_of(fail_if, task)]
-    if isinstance(fail_if, Mapping):
-        told = [f"{name} {_sign_of(name)} {bound}" for name, bound in fail_if.items()]
-        return [gate_of(text, task) for text in told]
-    if not isinstance(fail_if, list | tuple):
+        fail_if = [fail_if]
+    elif isinstance(fail_if, Mapping):
+        fail_if = [f"{name} {_sign_of(name)} {bound}" for name, bound in fail_if.items()]
+    elif not isinstance(fail_if, list | tuple):
         raise InputTypeError(f"A gate is text, such as 'equalized_odds > 0.1', not {fail_if!r}.")
     return [gate_of(text, task) for text in fail_if]
 
