@@ -26,6 +26,14 @@ def watched():
     return watch
 
 
+def unknown(**asked):
+    """An audit where the group of every fifth is not recorded."""
+    groups = np.where(np.arange(800) % 5 == 0, None, GROUP)
+    return eh.audit(
+        TRUTH, DECIDED, sensitive_features=groups, missing="unknown", measures="mpd", **asked
+    )
+
+
 RESULTS = {
     "audit": lambda: eh.audit(TRUTH, DECIDED, sensitive_features=GROUP, measures="mpd"),
     "comparison": lambda: eh.compare(
@@ -39,6 +47,8 @@ RESULTS = {
     ),
     "status": lambda: watched().status(),
     "watch": watched,
+    "audit of unknown groups": lambda: unknown(fail_if={"statistical_parity": 0.5}),
+    "bounds": lambda: unknown().finding("statistical_parity"),
     "power": lambda: eh.power({"a": 300, "b": 100}, rate=0.3, difference=0.2),
 }
 

@@ -112,30 +112,22 @@ def charts(document: Document) -> dict[str, Any]:
     seen = [
         Seen(
             f"{words(f['criterion'])}: {f['verdict']}",
-            *_gap(f),
-            None,
-            f["verdict"],
-            verdict(f["verdict"]).kind,
+            tolerance=None,
+            verdict=f["verdict"],
+            kind=verdict(f["verdict"]).kind,
+            **{part: f["gap"][part] for part in ("value", "low", "high")},
         )
         for f in rates or known
     ]
     unit = "largest difference between groups" + (", percentage points" if rates else "")
     drawn = {
         "rates": rate_chart(document["summary"]),
-        "criteria": Values("Largest difference by criterion", seen, unit) if seen else None,
+        "criteria": Values("Largest difference by criterion", seen, unit, bool(rates))
+        if seen
+        else None,
         "frontier": _tradeoff(document),
     }
     return {name: chart for name, chart in drawn.items() if chart is not None}
-
-
-def _gap(finding: Document) -> tuple[float | None, float | None, float | None]:
-    scale = 100 if finding["is_rate"] else 1
-    value, low, high = (finding["gap"][part] for part in ("value", "low", "high"))
-    return (
-        scale * value,
-        None if low is None else scale * low,
-        None if high is None else scale * high,
-    )
 
 
 def _selected(document: Document) -> str:

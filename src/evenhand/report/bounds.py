@@ -9,6 +9,7 @@ from evenhand._words import number, p_value, percent, plural
 from evenhand.report.blocks import (
     Bullets,
     Cell,
+    Figure,
     Fold,
     Head,
     Heading,
@@ -19,7 +20,9 @@ from evenhand.report.blocks import (
     Terms,
     Text,
 )
-from evenhand.report.formats import apart, is_width, key, name, within, words
+from evenhand.report.charts import Values
+from evenhand.report.charts.values import Seen
+from evenhand.report.formats import apart, is_width, key, measure_name, name, within, words
 
 Document = Mapping[str, Any]
 
@@ -46,8 +49,54 @@ def report_of(document: Document) -> Report:
     return _of_audit(document) if "findings" in document else _of_one(document)
 
 
+def charts(document: Document) -> dict[str, Any]:
+    """The charts that figures show, by name: every answer, or the decisive one of every criterion.
+
+    Only criteria in one unit, that of the first, stand on one axis.
+    """
+    if "findings" not in document:
+        one = _answered(document)
+        seen = [_seen(TITLES[each["name"]], each, one) for each in one["answers"]]
+        return {"answers": _drawn("What each assumption gives", seen, one)}
+    findings = [_answered({**document, **one}) for one in document["findings"]]
+    first, decisive, seen = findings[0], document["decisive"], []
+    for each in findings:
+        answer = next((one for one in each["answers"] if one["name"] == decisive), None)
+        if answer and all(each[part] == first[part] for part in ("measure", "is_share")):
+            seen.append(_seen(words(each["criterion"]), answer, each))
+    title = f"{TITLES[decisive]} answer by criterion" if decisive != "bounds" else "Bounds"
+    return {"criteria": _drawn(title, seen, first)}
+
+
+def _seen(label: str, answer: Document, document: Document) -> Seen:
+    """An answer as a line of a chart, in color if the verdict rests on it."""
+    decides = answer["name"] == document["decisive"]
+    verdict = VERDICTS[document["verdict"]] if decides else "only if its assumption holds"
+    kind = {"differs": "beyond", "alike": "within"}.get(verdict, "")
+    ends = {part: answer[part] for part in ("value", "low", "high")}
+    return Seen(label, tolerance=document["fail_if"], verdict=verdict, kind=kind, **ends)
+
+
+def _drawn(title: str, seen: Sequence[Seen], document: Document) -> Values:
+    unit = measure_name(document["measure"]).lower()
+    is_rate = _in_points(document)
+    unit += ", percentage points" if is_rate else ""
+    return Values(title, seen, unit, is_rate, f"{title}; the table has the numbers.")
+
+
+def _pictured(document: Document) -> list[Figure]:
+    return [
+        Figure(f"{ident}-chart", chart, f"{chart.title}: {chart.unit}")
+        for ident, chart in charts(document).items()
+    ]
+
+
+def _in_points(document: Document) -> bool:
+    return bool(document["is_share"] and is_width(document["measure"]))
+
+
 def _of_one(document: Document) -> Report:
-    document = _answered(document)
+    pictures, document = _pictured(document), _answered(document)
     answers = _answers(document)
     return Report(
         kind="bounds",
@@ -59,7 +108,8 @@ def _of_one(document: Document) -> Report:
             Section(
                 "answers",
                 "What each assumption gives",
-                [answers, *_notes(document), *_fit(document)],
+                [*pictures, answers, *_notes(document), *_fit(document)],
+                text=[answers, *_notes(document), *_fit(document)],
             ),
             Section("rates", "Rates by group", [*_cell(document), _rates(document)]),
         ],
@@ -96,7 +146,9 @@ def _of_audit(document: Document) -> Report:
         about=[_about(document)],
         sections=[
             *([Section("gates", "Bounds that were stated", [gates])] if gates.items else []),
-            Section("criteria", "Criteria", [table, *notes]),
+            Section(
+                "criteria", "Criteria", [*_pictured(document), table, *notes], text=[table, *notes]
+            ),
             Section("assumptions", "What each answer assumes", [terms]),
             Section("rates", "Rates by group", folds),
         ],
@@ -147,7 +199,7 @@ def _ends(answer: Document, document: Document) -> str:
 
 
 def _gap(value: float | None, document: Document, toward: int = 0) -> str:
-    return apart(value, document["is_share"] and is_width(document["measure"]), toward)
+    return apart(value, _in_points(document), toward)
 
 
 def _about(document: Document) -> str:

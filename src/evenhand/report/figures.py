@@ -93,9 +93,12 @@ def _(chart: Rates, ax: Any) -> None:
 
 @paint.register
 def _(chart: Values, ax: Any) -> None:
-    shown = [seen for seen in reversed(chart.findings) if seen.value is not None]
+    shown = [seen for seen in reversed(chart.findings) if seen[1:3] != (None, None)]
     for y, seen in enumerate(shown):
-        _dot(ax, y, (seen.value, seen.low, seen.high), 1.0, KINDS.get(seen.kind, SIDES["around"]))
+        color = KINDS.get(seen.kind, SIDES["around"])
+        _dot(ax, y, (seen.value, seen.low, seen.high), chart.factor, color)
+        if seen.tolerance is not None:
+            ax.plot([chart.factor * seen.tolerance] * 2, [y - 0.35, y + 0.35], color=INK)
     ax.set_yticks(range(len(shown)), [seen.label for seen in shown])
     ax.set_xlabel(chart.unit)
     ax.set_xlim(left=0)
@@ -196,7 +199,8 @@ def _dot(ax: Any, y: int, ends: Sequence[Any], factor: float, color: str) -> Non
     value, low, high = ends
     if low is not None and high is not None:
         ax.plot([factor * low, factor * high], [y, y], color=color, linewidth=1.5)
-    ax.plot(factor * value, y, "o", color=color, markersize=5)
+    if value is not None:
+        ax.plot(factor * value, y, "o", color=color, markersize=5)
 
 
 def _finish(ax: Any) -> None:
