@@ -96,9 +96,10 @@ CASES = {  # rows and groups, what is made ready, what is timed
         (100_000, 5),
         AMOUNTS + "from evenhand.mitigation import BarycenterRegressor\n"
         "from sklearn.linear_model import LinearRegression\n"
-        "model = BarycenterRegressor(LinearRegression())\n",
-        "model.fit(pred[:, None], y, sensitive_features=group)"
-        ".predict(pred[:, None], sensitive_features=group)",
+        "import pandas as pd\n"
+        "X = pd.DataFrame(dict(pred=pred, group=group))\n"
+        "model = BarycenterRegressor(LinearRegression(), group='group')\n",
+        "model.fit(X, y).predict(X)",
     ),
 }
 TIMED = """

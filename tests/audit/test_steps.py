@@ -97,7 +97,7 @@ def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
         found = eh.audit(
             given["y_true"], given["y_pred"], sensitive_features=groups, depth=2, **options
         )
-        step = next(one for one in found.document()["next"] if "too small" in one["found"])
+        step = next(one for one in found.document()["next"] if "could be missed" in one["found"])
         assert step["remedy"].startswith(f"“{column}” has 60 different numbers")
         ranges = eval(step["call"], {"eh": eh, **given, "groups": groups})
         assert len(ranges.evidence.groups) == (4 if column == "group" else 8)
@@ -156,7 +156,10 @@ FOUND = {
     "another threshold helps": ("The threshold matters for ", " of people instead of "),
     "scores mean different things": ("Scores mean different things", "selected in "),
     "precision alone differs": ("Precision differs; ", "fewer would be selected wrongly: "),
-    "few rows": ("2 groups are too small to judge.", "Each would need about "),
+    "few rows": (
+        "In both a difference of 5 percentage points could be missed.",
+        "Each would need about ",
+    ),
     "a group lacks a label": ("Some criteria say nothing about c.", "It has 5 rows"),
 }
 

@@ -56,7 +56,7 @@ def test_groups_that_are_alike_and_rows_that_cannot_tell_are_told_as_plainly():
         "Inconclusive: these rows do not show whether the groups differ in sel"
     )
     assert "(20% for Female and 30% for Male)" in unsure
-    assert "both are too small to judge." in unsure
+    assert "in both a difference of 5 percentage points could be missed." in unsure
 
 
 def test_a_group_that_is_never_selected_is_told_with_its_rate():

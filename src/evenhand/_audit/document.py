@@ -16,9 +16,9 @@ from evenhand._audit.curves import Levels, Thresholds
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.steps import gate, shown_margin, steps
+from evenhand._audit.steps import gate, steps
 from evenhand._audit.subgroups import Subgroup
-from evenhand._audit.summary import by_rank, names_of, summary
+from evenhand._audit.summary import by_rank, names_of, shown_margin, summary
 from evenhand._audit.views import View
 from evenhand._data.groups import show
 from evenhand._words import listing, name, plural

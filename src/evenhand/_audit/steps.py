@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from evenhand._audit.finding import Finding
 from evenhand._audit.parts import AuditParts
 from evenhand._audit.subgroups import MARGIN
-from evenhand._audit.summary import first_told, names_of
+from evenhand._audit.summary import first_told, missed, names_of
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES
 from evenhand._data.tallies import Tally
 from evenhand._words import (
+    capitalized,
     listing,
     name,
     number,
@@ -25,7 +26,6 @@ from evenhand._words import (
     percent,
     percents,
     plural,
-    points_up,
 )
 from evenhand.measures import resolve
 from evenhand.statistics.arithmetic import ratio
@@ -527,8 +527,8 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
     if needed:
         each = f"{float(f'{max(needed):.2g}'):,.0f}"
         cost = f"{'It' if many == 1 else 'Each'} would need about {each} rows."
-    is_or_are, it = ("is", "it") if many == 1 else ("are", "them")
-    found = f"{plural(many, 'group')} {is_or_are} too small to judge."
+    it = "it" if many == 1 else "them"
+    found = f"{capitalized(missed(audit))}."
     column, distinct = _numeric(audit)
     if audit.evidence.task == "ranking" and len(audit.evidence.groups) > MOST_CLASSES:
         return _step(
@@ -548,8 +548,7 @@ def _small(audit: AuditParts, too_few: Summary) -> Step:
         )
     return _step(
         found,
-        f"Collect more rows for {it}, or say in the report that a difference of "
-        f"{shown_margin(audit)} could have been missed there.",
+        f"Collect more rows for {it}, or say so in the report.",
         _planned(audit),
         cost,
         action="collect more rows for "
@@ -571,13 +570,6 @@ def _numeric(audit: AuditParts) -> tuple[str, int]:
     }
     most = max(numbers, key=lambda column: len(numbers[column]))
     return most, len(numbers[most])
-
-
-def shown_margin(audit: AuditParts) -> str:
-    """The difference that a group's rows should have been able to show."""
-    if not audit.evidence.is_of_labels:
-        return number(audit.margin) if audit.margin else "a tenth of a standard deviation"
-    return points_up(audit.margin or MARGIN)
 
 
 def _planned(audit: AuditParts) -> str:

@@ -21,13 +21,13 @@ from evenhand._audit.metrics import (
 )
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.subgroups import Subgroup
+from evenhand._audit.subgroups import MARGIN, Subgroup
 from evenhand._audit.wording import Wording
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
-from evenhand._words import name, percent, plural
+from evenhand._words import name, number, percent, plural, points_up
 from evenhand.criteria.criterion import class_of
 
 FOUR_FIFTHS = 0.8
@@ -143,11 +143,23 @@ def _about(audit: AuditParts) -> str:
         text += ", weighted,"
     text += f" in {plural(len(evidence.groups), 'group')} by {by}"
     if few:
-        whole = few == len(evidence.groups)
-        all_of = "both" if few == 2 else "all"
-        which = all_of if whole else plural(few, "group")
-        text += f"; {which} {'is' if few == 1 else 'are'} too small to judge"
+        text += f"; {missed(audit)}"
     return f"{text}.{assumed_label(evidence)}"
+
+
+def missed(audit: AuditParts) -> str:
+    """What the rows of small groups could not have shown."""
+    few = len(audit.too_few)
+    whole = "both" if few == 2 else "all"
+    where = whole if few == len(audit.evidence.groups) else plural(few, "group")
+    return f"in {where} a difference of {shown_margin(audit)} could be missed"
+
+
+def shown_margin(audit: AuditParts) -> str:
+    """The difference that a group's rows should have been able to show."""
+    if not audit.evidence.is_of_labels:
+        return number(audit.margin) if audit.margin else "a tenth of a standard deviation"
+    return points_up(audit.margin or MARGIN)
 
 
 def _claim(audit: AuditParts) -> str:

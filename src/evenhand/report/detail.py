@@ -59,7 +59,7 @@ def too_small(document: Document) -> Fold | None:
     if not told or document["summary"]["counts"].keys() <= {"undefined"}:
         return None  # more rows of the same decision would not help
     many = len(document["too_few"]["groups"])
-    title = f"{plural(many, 'group')} {'is' if many == 1 else 'are'} too small to judge"
+    title = f"{plural(many, 'group')} {'has' if many == 1 else 'have'} too few rows"
     return Fold(title, [Text(told)], "small")
 
 
