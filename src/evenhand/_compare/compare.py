@@ -16,6 +16,7 @@ from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
 from evenhand._compare.gaps import GAPS, gap_rows
 from evenhand._compare.lists import Lists
 from evenhand._compare.models import named_models
+from evenhand._compare.pairs import pairs_of
 from evenhand._compare.performance import (
     PAIRS,
     PERFORMANCE,
@@ -167,7 +168,10 @@ def compare(
     rng = np.random.default_rng(seed)
     drawn = tables.resampled(lines, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
     scores = tables.value_rows(models, asked, samples, tests, confidence)
-    pairs = list(tables.difference_rows(models, asked, samples, lines, confidence))
+    known = pairs_of(asked, samples, lines, confidence)
+    together = {each: pair and pair.correlations for each, pair in known.items()}
+    gaps = {each: pair and pair.gap for each, pair in known.items()}
+    pairs = list(tables.difference_rows(models, asked, samples, together, confidence))
     agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
     return Comparison(
         models=models,
@@ -183,7 +187,7 @@ def compare(
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
-            "gaps": table(gap_rows(models, asked, samples, lines, confidence), GAPS),
+            "gaps": table(gap_rows(models, asked, samples, gaps, confidence), GAPS),
             "ranks": table(
                 tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
             ),

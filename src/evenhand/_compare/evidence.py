@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,15 +61,14 @@ class Labels:
         return tally_columns(self.truth, predicted, **options)
 
     def moved(
-        self,
-        criterion: Criterion,
-        first: int,
-        second: int,
-        sources: Sequence[Any],
-        favorable: Label,
-    ) -> Moved:
-        """By how much rows move a criterion's statistic of two models, alike rows together."""
-        whole = [_influences(sources[m].whole, criterion, favorable) for m in (first, second)]
+        self, criterion: Criterion, sources: Sequence[Any], favorable: Label
+    ) -> Callable[[int, int], Moved]:
+        """By how much rows move a criterion's statistic of two models."""
+        each = [_influences(source.whole, criterion, favorable) for source in sources]
+        return lambda first, second: self._moved(first, second, (each[first], each[second]))
+
+    def _moved(self, first: int, second: int, whole: tuple[Floats, Floats]) -> Moved:
+        """By how much rows move two models' statistics, alike rows together."""
         columns = [*(self.predicted[m] for m in (first, second)), *self.clusters.values()]
         columns.append(Column(self.groups.codes, self.groups.labels))
         if self.truth is not None:
@@ -164,14 +163,17 @@ class Numbers:
     def moved(
         self,
         criterion: Criterion,
-        first: int,
-        second: int,
         sources: Sequence[Any],
         favorable: Label,  # noqa: ARG002
-    ) -> Moved | None:
+    ) -> Callable[[int, int], Moved] | None:
         """By how much rows move a statistic of two models; None of distributions."""
         if criterion.kind.is_swept:
             return None
+        return lambda first, second: self._moved(criterion, first, second, sources)
+
+    def _moved(
+        self, criterion: Criterion, first: int, second: int, sources: Sequence[Any]
+    ) -> Moved:
         owner, number = self.groups.codes.astype(np.intp), self.number
         each, axis = [], Axis("group", tuple(range(number)))
         for model in (first, second):

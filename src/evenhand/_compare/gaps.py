@@ -9,7 +9,7 @@ changes most clearly are named, with an interval that allows for all pairs that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._compare.evidence import Evidence
 from evenhand._compare.moved import Moved
 from evenhand._compare.tables import Row
 from evenhand._data.groups import show
@@ -56,7 +55,7 @@ def gap_rows(
     models: Sequence[str],
     questions: Sequence[Question],
     samples: Sequence[Sequence[Sample]],
-    evidence: Evidence,
+    found: Mapping[tuple[Criterion, int, int], Gap | None],
     confidence: float,
 ) -> Iterator[Row]:
     """A row for every criterion and two models; p-values adjusted over pairs and criteria."""
@@ -66,36 +65,31 @@ def gap_rows(
         criterion, favorable = question.criterion, question.settings["favorable"]
         sources = [sample.source for sample in of]
         for a, b in combinations(range(len(models)), 2):
-            if (criterion.name, a, b) in rows:
-                continue
-            moved = evidence.moved(criterion, a, b, sources, favorable)
-            if moved is None:
+            clear = found[criterion, a, b]
+            if clear is None or (criterion.name, a, b) in rows:
                 continue
             one, two = (criterion.table(sources[m], favorable) for m in (a, b))
-            found = clearest_gap(moved, one, two, confidence)
             widest = 2 * float(np.subtract(*criterion.statistic.bounds[::-1]))  # of two differences
-            if found is None:
-                continue
             gap, other_gap = (
-                float(each.values[found.cell, found.group] - each.values[found.cell, found.other])
+                float(each.values[clear.cell, clear.group] - each.values[clear.cell, clear.other])
                 for each in (one, two)
             )
-            asked[criterion.statistic.hypothesis, a, b] = found.p_value
+            asked[criterion.statistic.hypothesis, a, b] = clear.p_value
             rows[criterion.name, a, b] = {
                 "criterion": criterion.name,
-                "statistic": _statistic(criterion, one, found.cell, favorable),
+                "statistic": _statistic(criterion, one, clear.cell, favorable),
                 "hypothesis": criterion.statistic.hypothesis,
                 "model": models[a],
                 "other": models[b],
-                "cell": show(one.cells[found.cell]),
-                "group": show(one.groups[found.group]),
-                "other_group": show(one.groups[found.other]),
+                "cell": show(one.cells[clear.cell]),
+                "group": show(one.groups[clear.group]),
+                "other_group": show(one.groups[clear.other]),
                 "gap": gap,
                 "other_gap": other_gap,
                 "difference": gap - other_gap,
-                "low": max(found.low, -widest),
-                "high": min(found.high, widest),
-                "p_value": found.p_value,
+                "low": max(clear.low, -widest),
+                "high": min(clear.high, widest),
+                "p_value": clear.p_value,
             }
     adjusted = dict(zip(asked, holm(list(asked.values())).tolist(), strict=True))
     for (_, a, b), row in rows.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -75,12 +75,13 @@ class Lists:
     def moved(
         self,
         criterion: Criterion,
-        first: int,
-        second: int,
         sources: Sequence[Any],  # noqa: ARG002
         favorable: Label,  # noqa: ARG002
-    ) -> Moved:
+    ) -> Callable[[int, int], Moved]:
         """By how much queries move a statistic of two models, or the fewest clusters of rows."""
+        return lambda first, second: self._moved(criterion, first, second)
+
+    def _moved(self, criterion: Criterion, first: int, second: int) -> Moved:
         models = [self.tallies[model] for model in (first, second)]
         axis = min(models[0].clusters, key=lambda name: models[0].axis(name).size)
         each = []

@@ -81,27 +81,15 @@ def difference_rows(
     models: Sequence[str],
     questions: Sequence[Question],
     samples: Sequence[Sequence[Sample]],
-    evidence: Evidence,
+    together: Mapping[tuple[Criterion, int, int], Floats | None],
     confidence: float,
 ) -> Iterator[Row]:
     """A row for every two models, by every question; p-values adjusted over pairs and criteria."""
     pairs = list(combinations(range(len(models)), 2))
-    together: dict[tuple[Criterion, int, int], Floats | None] = {}
-    rows = []
-    for question, of in zip(questions, samples, strict=True):
-        sources, favorable = [sample.source for sample in of], question.settings["favorable"]
-        for a, b in pairs:
-            key = (question.criterion, a, b)
-            if key not in together:
-                moved = evidence.moved(*key, sources, favorable)
-                groups = len(evidence.groups.labels)
-                together[key] = None if moved is None else moved.correlations(groups)
-        rows.append(
-            [
-                difference(of[a], of[b], together[question.criterion, a, b], confidence)
-                for a, b in pairs
-            ]
-        )
+    rows = [
+        [difference(of[a], of[b], together[question.criterion, a, b], confidence) for a, b in pairs]
+        for question, of in zip(questions, samples, strict=True)
+    ]
     adjusted = _by_measure(questions, [[each.p_value for each in row] for row in rows])
     for question, row, p_values in zip(questions, rows, adjusted, strict=True):
         for (a, b), each, p in zip(pairs, row, p_values, strict=True):

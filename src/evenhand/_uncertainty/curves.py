@@ -9,7 +9,7 @@ Everything that intervals need of the data is in these curves, whatever the stat
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -79,10 +79,6 @@ class Estimates:
         """Whether the exact bounds are proved: those of a rate, or of a function of one."""
         return self.counts is not None
 
-    def with_alone(self, other: Estimates) -> Estimates:
-        """The same, with the bounds of single groups that others have."""
-        return replace(self, alone=other.exact)
-
     def single(self, confidence: float) -> tuple[Floats, Floats]:
         """Lower and upper limits of every single value; exact ones of a rate."""
         if self.alone is not None:
@@ -139,29 +135,35 @@ def widened(free: Floats) -> Floats:
 
 
 def student_limits(
-    table: Table, center: Floats, known: Known, bounds: tuple[float, float]
+    table: Table,
+    center: Floats,
+    known: Known,
+    bounds: tuple[float, float],
+    alone: Known | None = None,
 ) -> Estimates:
     """Student's limits, bent by the skewness of a row over the root of the rows.
 
     A mean of skewed rows is more often too small than too large, with too small an error. Hall's
     cubic transformation of Student's t (1992, Journal of the Royal Statistical Society B 54)
     removes that: limits are farther on the side of the tail, and nearer on the other one, but no
-    nearer than expansions in the skewness can say.
+    nearer than expansions in the skewness can say. What is known of each group `alone` may differ.
     """
-    at = partial(_bent_limits, center=center, known=known, bounds=bounds)
-    curves = np.array([at(np.asarray(z)) for z in DISTANCES])
+    at = partial(_bent_limits, center=center, bounds=bounds)
+    curves = at(DISTANCES.reshape(-1, *(1,) * center.ndim), known=known)
     curves = np.where(np.isnan(center), np.nan, curves)
     strata, looks = np.zeros(len(table.cells), np.intp), float(max(len(table.cells) - 1, 1))
-    exact = partial(both_limits, at)
+    ends = partial(both_limits, partial(at, known=known))
+    single = None if alone is None else partial(both_limits, partial(at, known=alone))
     return Estimates(
-        table.values, curves, table.cells, table.groups, known.free + 1, strata, looks, exact
+        *(table.values, curves, table.cells, table.groups, known.free + 1, strata, looks, ends),
+        alone=single,
     )
 
 
 def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float, float]) -> Floats:
     """Means that are z standard errors from those observed, by Student's t and Hall's bend."""
     reach = stretched(z, known.free)
-    skew = known.skew if known.skew_above is None or z < 0 else known.skew_above
+    skew = known.skew if known.skew_above is None else np.where(z < 0, known.skew, known.skew_above)
     by = np.where(skew != 0, np.clip(skew, -MOST_BENT, MOST_BENT), 1.0)
     nearer = np.where(skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
     # Toward the tail Hall's cube has no end; there its series is taken as far as skewness goes.

@@ -39,8 +39,7 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     plain = Table(mean[None], ("all",), table.groups)
     most = statistic.most(source) if per or statistic.mean_of else np.inf
     bounds = (-np.inf if of in SIGNED else 0.0, most)
-    student, single = (student_limits(plain, mean[None], each, bounds) for each in (known, alone))
-    student = student.with_alone(single)
+    student = student_limits(plain, mean[None], known, bounds, alone)
     return student if statistic.mean_of or per else _derived(source, statistic, table, student)
 
 
@@ -191,9 +190,8 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     known, alone = (_of_a_spread(of, rows) for of in _dependent(source, moments, amount))
     place = np.where(np.isnan(table.values), np.nan, scale.at(*center))
     plain = Table(place, ("all",), table.groups)
-    ends = (student_limits(plain, place, each, (-np.inf, np.inf)) for each in (known, alone))
-    student, single = ends
-    return _moved_along(table, student.with_alone(single), scale.value)
+    student = student_limits(plain, place, known, (-np.inf, np.inf), alone)
+    return _moved_along(table, student, scale.value)
 
 
 def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
