@@ -68,7 +68,7 @@ class Column:
 
 def canonical(codes: NDArray[Any], labels: Iterable[Any]) -> Column:
     """Make a Column: every kind of missing is None, equal labels are one, labels are sorted."""
-    plain = [None if _is_missing(label) else _plain(label) for label in labels]
+    plain = [None if is_missing(label) else _plain(label) for label in labels]
     kept = union(plain)
     rank = positions(plain, kept).astype(smallest_unsigned(len(kept)))
     unchanged = np.array_equal(rank, np.arange(len(rank)))
@@ -219,7 +219,8 @@ def _finder(known: Words) -> Callable[[Words], NDArray[Any]]:
     return lambda words: np.zeros(len(words), np.uint16)
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Whether it is None, NaN, NaT or another that stands for no value."""
     if label is None:
         return True
     try:

@@ -170,18 +170,6 @@ def check_guaranteed(measure: Measure, method: str) -> None:
         )
 
 
-def reading_of(source: Source, asked: Criterion, settings: Settings, favorable: Label) -> Reading:
-    """The criterion's exact value."""
-    return asked.read(
-        source,
-        measure=settings.measure,
-        aggregate=settings.aggregate,
-        transform=settings.transform,
-        tau=settings.tau,
-        favorable=favorable,
-    )
-
-
 def interval_of(
     estimates: Estimates,
     settings: Settings,

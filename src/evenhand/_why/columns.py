@@ -16,21 +16,12 @@ from evenhand._why.account import Account, Part, Proxy, Stratum, listed, overlap
 from evenhand._why.entries import Entries, Floats, reach
 from evenhand._why.outcomes import Split
 from evenhand._why.rows import Rows, outcome_of, sides_of
-from evenhand._why.strata import (
-    Means,
-    by_stratum,
-    column_parts,
-    moved_by,
-    outside,
-    totals,
-    within,
-)
+from evenhand._why.strata import Means, by_stratum, column_parts, moved_by, outside, totals, within
 from evenhand._words import listing, percent, plural
 from evenhand.statistics import Statistic
 
 MOST_COLUMNS = 6  # whose parts are averaged over all of their orders
 MOST_STRATA = 500
-TOLD = 0.01  # share of the variance that is left where columns decide
 
 
 def _interval(value: float, variance: float, free: float, error: float) -> tuple[float, float]:

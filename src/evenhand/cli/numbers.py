@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.types import FloatParamType, IntParamType
+from click.types import FloatParamType
 
 from evenhand._words import read_number
 
@@ -31,10 +31,6 @@ class Number(Plain, FloatParamType):
 
 class NumberRange(Plain, click.FloatRange):
     """A number in a range."""
-
-
-class Whole(Plain, IntParamType):
-    """Any whole number."""
 
 
 class WholeRange(Plain, click.IntRange):

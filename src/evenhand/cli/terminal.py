@@ -113,16 +113,3 @@ def cell(label: str | None) -> Text:
         return Text(text if len(text) <= 5 else number(read_number(text)))
     except ValueError:
         return Text(text)
-
-
-def folded(name: str, width: int) -> list[str]:
-    """A long name in lines that end after underscores, so that a narrow table can hold it.
-
-    >>> folded("false_omission_rate_parity", 18)
-    ['false_omission_', 'rate_parity']
-    """
-    lines = [""]
-    for part in name.replace("_", "_ ").split():
-        fits = len(lines[-1]) + len(part) <= width
-        lines = [*lines[:-1], lines[-1] + part] if fits else [*lines, part]
-    return lines

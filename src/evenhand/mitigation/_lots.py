@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from evenhand._columns.codes import is_missing
 from evenhand._data.dataframes import is_frame
 from evenhand._errors import InputError, InputTypeError
 
@@ -264,7 +265,7 @@ def _text(value: Any) -> str:
     """One value of any type as text."""
     if isinstance(value, str):
         return str(value)
-    if _is_missing(value):
+    if is_missing(value):
         return ""
     if isinstance(value, bool | np.bool_ | Integral):
         return str(int(value))
@@ -276,12 +277,3 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be a truth value
-        return True

@@ -76,8 +76,8 @@ class EqualizedOddsClassifier(GroupClassifier):
         pair = 2 * rows.y + self._base_labels(rows.X)
         mass = cell_masses(pair, rows.group, 4, groups, rows.sample_weight).reshape(2, 2, groups)
         self.notes_ = empty_cells(mass.sum(axis=1), self.classes_, self.sensitive_.labels)
-        self.chances_, loss = _equalized(mass, self.objective, self.rising)
-        self.rising_cost_ = max(loss - _equalized(mass, self.objective, False)[1], 0.0)
+        self.chances_, loss = equalizing_chances(mass, self.objective, rising=self.rising)
+        self.rising_cost_ = max(loss - equalizing_chances(mass, self.objective)[1], 0.0)
         if self.rising_cost_ > SLACK:
             self.notes_ += (
                 "Those the base model selects never fare worse than others of their group, "
@@ -127,23 +127,19 @@ def relabeling(chances: Floats) -> DecisionRule:
 
 def equalizing_chances(
     mass: Floats, objective: Objective = "balanced_accuracy", *, rising: bool = False
-) -> Floats:
+) -> tuple[Floats, float]:
     """P(new label 1 | label, group), from the weight of each (truth, label, group).
 
     All groups get one false positive and one true positive rate: the best point that lies in
     every group's polygon of rates it can reach. Of equals, it changes the fewest labels. Where it
-    is `rising`, label 1 never has a lesser chance of 1 than label 0 has.
+    is `rising`, label 1 never has a lesser chance of 1 than label 0 has. Also, up to a constant,
+    how far the objective falls short.
 
     >>> mass = np.array([[[8, 6], [2, 4]], [[1, 4], [9, 6]]])
-    >>> equalizing_chances(mass).round(3)
+    >>> equalizing_chances(mass)[0].round(3)
     array([[0.343, 0.629],
            [0.   , 1.   ]])
     """
-    return _equalized(mass, objective, rising)[0]
-
-
-def _equalized(mass: Floats, objective: Objective, rising: bool) -> tuple[Floats, float]:
-    """The chances, and up to a constant how far the objective falls short."""
     groups = mass.shape[-1]
     equations = _equations(mass)
     half = objective == "balanced_accuracy"

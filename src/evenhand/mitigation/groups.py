@@ -34,7 +34,7 @@ class Sensitive:
     their probabilities.
 
     >>> people = np.array([[31, 1], [64, 0], [45, 1]])
-    >>> by_age = Sensitive.learn(people, group=0, bins=2)
+    >>> by_age, _ = Sensitive.read(people, group=0, bins=2)
     >>> [str(label) for label in by_age.labels], by_age.codes(np.array([[99, 0], [20, 0]]))
     (['[31, 45]', '(45, 64]'], array([1, 0]))
     """
@@ -46,15 +46,10 @@ class Sensitive:
     probable: Probable | None = None
 
     @classmethod
-    def learn(cls, X: Any, group: Any, bins: Bins = None) -> Sensitive:
-        """Learn the groups of the fitting rows; `bins` cuts numeric columns at quantiles."""
-        return cls.read(X, group, bins)[0]
-
-    @classmethod
     def read(
         cls, X: Any, group: Any, bins: Bins = None, row_id: Any = None
     ) -> tuple[Sensitive, Codes]:
-        """Learn the groups of the fitting rows, and give each row's."""
+        """Learn the groups of the fitting rows, and give each row's; `bins` cuts at quantiles."""
         if group is None or (isinstance(group, Sequence) and not len(group)):
             raise InputError("Which columns of X name the group? Pass group=, such as group='sex'.")
         if isinstance(group, Probable):
