@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
-from evenhand._data.distributions import auroc_influences
+from evenhand._data.areas import auroc_influences
 from evenhand._uncertainty.clusters import units_of
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand.criteria import CRITERIA

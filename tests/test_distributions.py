@@ -12,7 +12,8 @@ from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
 from evenhand import _sweep
-from evenhand._data.distributions import ascending, auroc_by_group, distribution
+from evenhand._data.areas import auroc_by_group
+from evenhand._data.distributions import ascending, distribution
 from evenhand.measures import resolve, transformed
 
 

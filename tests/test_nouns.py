@@ -123,11 +123,11 @@ def test_no_private_name_crosses_from_one_package_to_another():
 
 # Modules of packages that others may import; all else is had from the package itself.
 FACES = {
-    "_audit": "api examination explore finding gate questions",
+    "_audit": "api examination explore finding gate obstacles questions",
     "_columns": "bins codes encoding",
     "_compare": "compare",
     "_data": (
-        "amounts counting counts data dataframes distributions doors evidence group_by "
+        "amounts areas counting counts data dataframes distributions doors evidence group_by "
         "groups models once places probable rankings rereading roles rows sql summaries surveys "
         "tallies tasks"
     ),

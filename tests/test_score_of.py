@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 import evenhand as eh
 from evenhand._data import tables
-from evenhand._data.distributions import area_of_all
+from evenhand._data.areas import area_of_all
 from evenhand.cli.audit import audit as audit_command
 from evenhand.cli.compare import compare
 from evenhand.cli.frontier import frontier_

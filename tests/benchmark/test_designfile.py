@@ -12,7 +12,7 @@ from evenhand import InputError
 from evenhand.benchmark import run
 from evenhand.benchmark.design.from_file import DesignError, read_design
 from evenhand.benchmark.design.importing import EXTRAS
-from evenhand.benchmark.scoring.results import results
+from evenhand.benchmark.scoring.from_store import results
 from evenhand.cli.benchmark import EXAMPLE
 
 DESIGN = """

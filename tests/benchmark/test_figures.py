@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from benchmark import invented
 from evenhand.benchmark import Question, Results, figures
 from evenhand.benchmark.figures import drawn, save, theme_of, usual_figures
-from evenhand.benchmark.figures.panels import Panel, corner_of, grid, root_ticks, window
+from evenhand.benchmark.figures._limits import corner_of, window
+from evenhand.benchmark.figures._roots import root_ticks
+from evenhand.benchmark.figures.panels import Panel, grid
 from evenhand.benchmark.figures.saving import inline
 from evenhand.benchmark.figures.theme import PALETTE, STYLES
 

@@ -14,7 +14,7 @@ from benchmark.designs import CLASSIFIERS, SMALL, design, regression
 from evenhand.benchmark import Store, Treatment, read_results, run
 from evenhand.benchmark.design.questions import QUESTIONS, Question, add_questions
 from evenhand.benchmark.design.studies import treatment
-from evenhand.benchmark.scoring.results import results
+from evenhand.benchmark.scoring.from_store import results
 from evenhand.benchmark.scoring.scores import scores
 
 pytestmark = pytest.mark.slow  # every run is fitted first

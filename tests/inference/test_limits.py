@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import beta, binom, binomtest, chi2, norm, t
 
 import evenhand as eh
-from evenhand._data.distributions import area_error as _area_error
+from evenhand._data.areas import area_error as _area_error
 from evenhand._uncertainty import clusters, crowds, replicates
 from evenhand._uncertainty.clusters import Units, amount_of, as_known
 from evenhand._uncertainty.curves import (
@@ -22,14 +22,7 @@ from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_diffe
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.influence import Known
 from evenhand._uncertainty.rates import Draws, _linearized, _weighed
-from evenhand._uncertainty.reference import (
-    _apart,
-    _beside,
-    _beside_best,
-    _limits,
-    against,
-    beside,
-)
+from evenhand._uncertainty.reference import _apart, _beside, _beside_best, _limits, against, beside
 from evenhand.statistics import Ratio, Table
 from later import Later
 

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.watch.storage import _checksum, locked, packed
+from evenhand.watch.packing import packed
+from evenhand.watch.storage import _checksum, locked
 
 
 def counts():

@@ -17,7 +17,8 @@ from evenhand._audit.finding import Finding
 from evenhand._audit.naming import Names
 from evenhand._columns import Label
 from evenhand._columns.codes import positions
-from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.areas import RankedScores
+from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups
 from evenhand._data.once import once

@@ -225,10 +225,10 @@ def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
         }
         for one in audit.too_few
     ]
-    return {"groups": groups, "sentence": _lacking(audit, names) if groups else ""}
+    return {"groups": groups, "sentence": lacking(audit, names) if groups else ""}
 
 
-def _lacking(audit: AuditParts, names: Names) -> str:
+def lacking(audit: AuditParts, names: Names) -> str:
     groups = audit.too_few
     called = [name(names(one.columns, one.label)) for one in groups[:MOST_NAMED]]
     named = [f"{one} ({group.rows:,})" for one, group in zip(called, groups, strict=False)]

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from evenhand._audit.api import HEADLINES, audit, today
 from evenhand._audit.assertion import Inconclusive, assert_even, checked_gates, passed
-from evenhand._audit.examination import MARGIN, too_few, without_value
+from evenhand._audit.examination import MARGIN
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import FailIf, Gate, Judgement, gates_of, judge, with_gates
+from evenhand._audit.obstacles import too_few, without_value
 from evenhand._audit.questions import Control, answerable, check_margin, check_options
 from evenhand._audit.summary import assumed_label
 from evenhand._columns import Label

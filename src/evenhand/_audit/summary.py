@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._audit.comparisons import MARGIN
 from evenhand._audit.finding import Finding, GroupValues
 from evenhand._audit.metrics import (
     MetricTable,
@@ -21,7 +22,7 @@ from evenhand._audit.metrics import (
 )
 from evenhand._audit.naming import Names
 from evenhand._audit.parts import AuditParts
-from evenhand._audit.subgroups import MARGIN, Subgroup
+from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.wording import Wording
 from evenhand._columns import Label
 from evenhand._columns.bins import Bin

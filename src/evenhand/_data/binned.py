@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label
 from evenhand._columns.codes import positions
+from evenhand._data.areas import RankedScores, check_direction
 from evenhand._data.counting import moment_products
-from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
+from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.evidence import (
     MOST_THRESHOLDS,
     Evidence,

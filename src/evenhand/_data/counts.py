@@ -11,21 +11,11 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column
 from evenhand._columns.encoding import numbers
-from evenhand._data.counting import share_classes, tally_columns
-from evenhand._data.group_by import (
-    Cells,
-    GroupColumns,
-    as_float,
-    check_sums,
-    count_cells,
-    is_fraction,
-    listed,
-    read_table,
-)
-from evenhand._data.groups import Groups, Missing, Rare
+from evenhand._data.counting import tally_columns
+from evenhand._data.group_by import as_float, is_fraction, read_table
+from evenhand._data.groups import Groups
 from evenhand._data.tallies import MOST_ROWS, Tally, weighed
 from evenhand._errors import InputError, InputTypeError
-from evenhand._kinds import check_columns, check_kinds
 from evenhand._words import plural
 
 Floats = NDArray[np.float64]
@@ -55,102 +45,6 @@ MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table 
 }
 
 
-def tally_counts(
-    frame: Any,
-    *,
-    rows: str,
-    y_true: str | None = None,
-    y_pred: str | None = None,
-    sensitive_features: str | Sequence[str],
-    rate: str | None = None,
-    digits: int | None = None,
-    sample_weight: str | None = None,
-    strata: str | Sequence[str] | None = None,
-    cluster: str | Sequence[str] | None = None,
-    sums: Mapping[str, str] | None = None,
-    missing: Missing = "error",
-    min_count: int = 0,
-    rare: Rare = "keep",
-) -> Tally:
-    """Read a table of counts: what `GROUP BY` leaves of the rows is all that criteria need.
-
-    Rate × rows of a line are counted as predicted 1, to the nearest whole number, and the others as
-    0; `sums` are columns of sums over the rows of a line.
-    """
-    import narwhals as nw
-
-    check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
-    check_sums(sums)
-    check_columns(
-        rows=rows,
-        y_true=y_true,
-        y_pred=y_pred,
-        rate=rate,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        strata=strata,
-        cluster=cluster,
-    )
-    if y_pred is None and rate is None and not sums:
-        raise InputError(
-            "Name the column of the predictions (y_pred), of the selected share (rate), or those "
-            "of sums over the rows (sums)."
-        )
-    group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
-    within = GroupColumns(listed(strata), missing)
-    totals = dict(sums or {})
-    _check_names(totals, sample_weight, rate)
-    together = listed(cluster)
-    wanted = [y_true, y_pred, *within.names, *together, *group.names]
-    wanted += [*totals.values(), sample_weight]
-    counted = read_counts(frame, wanted, rows=rows, rate=rate, digits=digits, y_pred=y_pred)
-    labels = {"y": y_true, "yhat": counted.y_pred}
-    known = {axis: name for axis, name in labels.items() if name is not None}
-    cells = count_cells(
-        counted.table,
-        columns=[*within.names, *together, *group.names],
-        keys={axis: nw.col(name) for axis, name in known.items()},
-        totaled={name: as_float(column) for name, column in totals.items()},
-        finite=totals.values(),
-        weight=sample_weight,
-        rows=rows,
-    )
-    _check_sums(cells, totals)
-    coded = share_classes({axis: cells.labels(axis, name) for axis, name in known.items()})
-    notes = counted.notes
-    if within.names:
-        stratum = within.of(cells)
-        coded["stratum"] = Column(stratum.codes, stratum.labels)
-        notes += stratum.notes
-    whole = cells.tally(coded | cells.clusters(together), group.of(cells), notes=notes)
-    return whole if rate is None else whole.with_classes(SELECTED)
-
-
-def tally_moment_columns(
-    frame: Any,
-    *,
-    rows: str,
-    sensitive_features: str | Sequence[str],
-    missing: Missing = "error",
-    min_count: int = 0,
-    rare: Rare = "keep",
-) -> Tally:
-    """The sums for criteria of regression, in columns of the names that `count_query` gives."""
-    table = read_table(frame, [rows])
-    there = table.collect_schema().names()
-    needed = ("yhat", "yhat²")  # without these two there is nothing to audit
-    sums = {name: at for name, at in MOMENT_COLUMNS.items() if at in there or name in needed}
-    return tally_counts(
-        frame,
-        rows=rows,
-        sensitive_features=sensitive_features,
-        sums=sums,
-        missing=missing,
-        min_count=min_count,
-        rare=rare,
-    )
-
-
 class CountedTable(NamedTuple):
     """Lines that stand for at least one row each, how many rows in all, and who was selected."""
 
@@ -172,8 +66,6 @@ def read_counts(
     """The lines of a table of counts, if all of them are counts; rates become counts."""
     import narwhals as nw
 
-    if rows is None:
-        raise InputError("Name the column of the counts (rows).")
     if digits is not None and rate is None:
         raise InputError(f"digits={digits} is about rates; name their column (rate).")
     if rate is not None and y_pred is not None:
@@ -377,42 +269,3 @@ def _unused(name: str, names: Sequence[str]) -> str:
     while name in names:
         name += "_"
     return name
-
-
-def _check_names(totals: Mapping[str, str], weight: str | None, rate: str | None) -> None:
-    """Refuse half of what weights need, weights twice, and sums over selected and others alike."""
-    if totals and rate is not None:
-        raise InputError(
-            f"sums={list(totals)} are over all rows of a line, and rate={rate!r} divides these "
-            "into two; name y_pred instead, with a line for each."
-        )
-    given = [name for name in ("weight", "weight²") if name in totals]
-    if given and weight is not None:
-        raise InputError(f"Which weights, those of sample_weight={weight!r} or sums={given}?")
-    if len(given) == 1:
-        raise InputError(
-            "Weighted counts need two sums, 'weight' and 'weight²', of weights and of their "
-            f"squares: sums names {given[0]!r} alone."
-        )
-    if "rows" in totals:
-        raise InputError("The number of rows is rows=, and not among the sums.")
-
-
-def _check_sums(cells: Cells, totals: Mapping[str, str]) -> None:
-    """Refuse sums of squares that are too small for the sums beside them (Cauchy and Schwarz)."""
-    for name, column in totals.items():
-        squares = cells.sums.get(f"{name}²")
-        if name == "weight" and (cells.sums[name] < 0).any():
-            raise InputError(f"{column!r} has negative sums of weights.")
-        if squares is None:
-            continue
-        size = cells.rows if name == "weight" else cells.weight
-        least = cells.sums[name] ** 2
-        wrong = np.flatnonzero(squares * size < least * (1 - SLACK))
-        if len(wrong):
-            at = int(wrong[0])
-            raise InputError(
-                f"{totals[f'{name}²']!r} has the sum of squares {squares[at]:g}, but {size[at]:g} "
-                f"values that add up to {cells.sums[name][at]:g} in {column!r} have squares of at "
-                f"least {least[at] / size[at]:g}."
-            )

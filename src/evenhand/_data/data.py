@@ -170,7 +170,7 @@ class Data(Columns):
             Counts that add up.
 
         """
-        from evenhand._data import counting, counts, group_by
+        from evenhand._data import counting, table_tallies
 
         known = self._resolved
         if isinstance(known.y_true, Tally):
@@ -181,25 +181,13 @@ class Data(Columns):
             name: getattr(known, name)
             for name in ("sensitive_features", "sample_weight", "strata", "cluster")
         }
-        settled: dict[str, Any] = {
-            "missing": known.missing,
-            "min_count": known.min_count,
-            "rare": known.rare,
-        }
         if known.sensitive_features is None:
             raise InputError("Pass sensitive_features, the columns that name the groups.")
         if known.query is not None:
             return known.counted.counted
         if known.is_table:
-            if known.rows is not None:
-                given = {
-                    name: getattr(known, name) for name in ("y_true", "y_pred", "rate", "rows")
-                }
-                given |= {"digits": digits, "sums": sums}
-                return counts.tally_counts(known.data, **given, **columns, **settled)
-            if known.task != "regression":
-                names = {"y_true": known.y_true, "y_pred": known.y_pred}
-                return group_by.tally_frame(known.data, **names, **columns, **settled, sums=sums)
+            if known.rows is not None or known.task != "regression":
+                return table_tallies.tally_table(known, sums, digits)
             found = known.counted.sources["moments"]
             assert isinstance(found, Tally)
             return found

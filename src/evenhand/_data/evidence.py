@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.bins import MOST_CLASSES, Bin
 from evenhand._columns.codes import positions, union
-from evenhand._data.distributions import Distribution, RankedScores, area_of_all
+from evenhand._data.areas import RankedScores, area_of_all
+from evenhand._data.distributions import Distribution
 from evenhand._data.fingerprints import fingerprint
 from evenhand._data.groups import check_not_amounts, show
 from evenhand._data.once import Unchanging, once

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.areas import RankedScores
+from evenhand._data.distributions import Distribution
 from evenhand._data.groups import show
 from evenhand._data.once import Unchanging, once
 from evenhand._data.tallies import Tally

@@ -17,85 +17,15 @@ from numpy.typing import NDArray
 from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
-from evenhand._data.counting import share_classes
-from evenhand._data.groups import (
-    Groups,
-    Missing,
-    Rare,
-    clusters,
-    groups,
-    missing_note,
-    settle_rare,
-)
+from evenhand._data.groups import Groups, Missing, Rare, clusters, groups, missing_note, settle_rare
 from evenhand._data.tallies import Axis, Tally, gathered, weighed
 from evenhand._errors import InputError, InputTypeError, refusing
-from evenhand._kinds import check_columns, check_kinds
 from evenhand._words import did_you_mean, plural
 
 Floats = NDArray[np.float64]
 Expression = Any  # of narwhals, which is imported only when a table is read
 
 MOST_LISTED = 20
-
-
-def tally_frame(
-    frame: Any,
-    *,
-    y_true: str | None,
-    y_pred: str,
-    sensitive_features: str | Sequence[str],
-    sample_weight: str | None = None,
-    strata: str | Sequence[str] | None = None,
-    cluster: str | Sequence[str] | None = None,
-    sums: Mapping[str, str] | None = None,
-    missing: Missing = "error",
-    min_count: int = 0,
-    rare: Rare = "keep",
-) -> Tally:
-    """Count the rows of a table in the engine that holds it; only the counts come back."""
-    import narwhals as nw
-
-    check_kinds(missing=missing, min_count=min_count, rare=rare, sums=sums)
-    check_sums(sums)
-    check_columns(
-        y_true=y_true,
-        y_pred=y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        strata=strata,
-        cluster=cluster,
-    )
-    if y_pred is None:
-        raise InputError("Name the column of the predictions (y_pred).")
-    group = GroupColumns(listed(sensitive_features), missing, min_count, rare)
-    within = GroupColumns(listed(strata), missing)
-    labels = {"y": y_true, "yhat": y_pred} if y_true else {"yhat": y_pred}
-    totals = dict(sums or {})
-    table = read_table(
-        frame,
-        [
-            *labels.values(),
-            *within.names,
-            *group.names,
-            *totals.values(),
-            *listed(cluster),
-            sample_weight,
-        ],
-    )
-    cells = count_cells(
-        table,
-        columns=[*within.names, *listed(cluster), *group.names],
-        keys={axis: nw.col(name) for axis, name in labels.items()},
-        sums={name: as_float(column) for name, column in totals.items()},
-        finite=totals.values(),
-        weight=sample_weight,
-    )
-    coded = share_classes({axis: cells.labels(axis, name) for axis, name in labels.items()})
-    notes: tuple[str, ...] = ()
-    if within.names:
-        stratum = within.of(cells)
-        coded["stratum"], notes = Column(stratum.codes, stratum.labels), stratum.notes
-    return cells.tally(coded | cells.clusters(listed(cluster)), group.of(cells), notes=notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,13 +293,6 @@ def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def check_sums(sums: Mapping[str, str] | None) -> None:
-    """Refuse sums of what are not names of columns."""
-    for name, column in (sums or {}).items():
-        if not isinstance(name, str) or not isinstance(column, str):
-            raise InputTypeError(f"sums={{{name!r}: {column!r}}} does not name a column to add up.")
 
 
 def no_numbers(name: str, kind: Any) -> InputTypeError:

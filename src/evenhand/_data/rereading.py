@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand._columns.codes import Column, positions
+from evenhand._data.areas import RankedScores
 from evenhand._data.counting import tally_columns
-from evenhand._data.distributions import RankedScores
 from evenhand._data.evidence import Cut, Evidence
 from evenhand._data.fingerprints import digest
 from evenhand._data.groups import Groups

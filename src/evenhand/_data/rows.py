@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column, Label
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
+from evenhand._data.areas import RankedScores, check_direction
 from evenhand._data.counting import count, tally_columns
-from evenhand._data.distributions import (
-    Distribution,
-    RankedScores,
-    check_direction,
-    distribution,
-)
+from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.evidence import (
     MOST_THRESHOLDS,
     Cut,

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, union
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, floats
+from evenhand._data.areas import RankedScores, check_direction
 from evenhand._data.counting import count, moments, tally_columns
-from evenhand._data.distributions import Distribution, RankedScores, check_direction, distribution
+from evenhand._data.distributions import Distribution, distribution
 from evenhand._data.groups import groups
 from evenhand._data.places import Discount
 from evenhand._data.rankings import ranking

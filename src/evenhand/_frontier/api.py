@@ -9,16 +9,17 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._columns.encoding import check_lengths, check_order, classes, finite
+from evenhand._columns.encoding import check_order, finite
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
 from evenhand._data.groups import show
 from evenhand._data.models import features_for
 from evenhand._data.probable import Probable
 from evenhand._data.roles import OF_RANKINGS
-from evenhand._errors import InputError, InputTypeError
+from evenhand._errors import InputError
 from evenhand._frontier import regression
-from evenhand._frontier.amounts import Amounts, read_amounts
+from evenhand._frontier.amounts import read_amounts
+from evenhand._frontier.held_out import amounts_apart, apart, decisions_of, weighing
 from evenhand._frontier.judging import Judged, judged, with_interval
 from evenhand._frontier.notes import notes
 from evenhand._frontier.regression import RegressionFrontier, regression_frontier
@@ -30,14 +31,7 @@ from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
 from evenhand.mitigation.crossfit.advice import advised
 from evenhand.mitigation.crossfit.calibration import believable, calibration
 from evenhand.mitigation.crossfit.objective import Also, Objective, read_objective
-from evenhand.mitigation.crossfit.rows import (
-    Codes,
-    Floats,
-    Rows,
-    check_everyone,
-    read_rows,
-    stream,
-)
+from evenhand.mitigation.crossfit.rows import Rows, read_rows
 from evenhand.mitigation.crossfit.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution
 
@@ -233,7 +227,7 @@ def frontier(
         for name, given in about_classes.items():
             if given is not None:
                 raise InputError(f"{name}= is about classes; {criterion} is about amounts.")
-        amounts, others = _amounts(amounts, test, held_out, seed)
+        amounts, others = amounts_apart(amounts, test, held_out, seed)
         return regression_frontier(
             amounts, criterion, measure, points, others, kind, confidence, seed
         )
@@ -263,9 +257,9 @@ def frontier(
         at_most=at_most,
         capacity=capacity,
     )
-    decisions = _decisions(y_pred, rows)
-    rows, decisions = _weighing(rows, decisions)
-    rows, decisions, other, other_decisions = _parts(rows, decisions, test, held_out, seed)
+    decisions = decisions_of(y_pred, rows)
+    rows, decisions = weighing(rows, decisions)
+    rows, decisions, other, other_decisions = apart(rows, decisions, test, held_out, seed)
     model = judged(rows, decisions, question)
     if np.isnan(model.value):
         raise InputError(
@@ -315,34 +309,6 @@ def _scored(data: Data) -> Data:
     return replace(data, classes=list(model.classes_), y_score=model.predict_proba(X))
 
 
-def _amounts(
-    rows: Amounts, test: Any, held_out: float | None, random_state: int
-) -> tuple[Amounts, Amounts | None]:
-    """Rows to fit on, and rows to judge by."""
-    if test is not None:
-        if held_out is not None:
-            raise InputError("Give test rows or a share to hold out, not both.")
-        if not isinstance(test, tuple | list) or len(test) != 3:
-            raise InputTypeError("test is (y_true, y_score, sensitive_features) of other rows.")
-        return rows, read_amounts(test[0], test[1], test[2], None, rows)
-    if held_out is None:
-        return rows, None
-    drawn = _held_out(held_out, rows.codes, len(rows.whom.labels), random_state)
-    return rows.take(~drawn), rows.take(drawn)
-
-
-def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any:
-    """Which rows are left out of the fit."""
-    if not 0 < share < 1:
-        raise InputError(f"held_out is a share between 0 and 1; it is {share}.")
-    drawn = stream(random_state, 1).random(len(group)) < share
-    if len(np.unique(group[~drawn])) < groups:
-        raise InputError("Some group has no rows left to fit on: hold out less, or merge groups.")
-    if not drawn.any():
-        raise InputError(f"Of {len(drawn)} rows none was held out: hold out more than {share}.")
-    return drawn
-
-
 def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
     if truth not in (None, "labels", "scores"):
         raise InputError(f"truth is 'labels' or 'scores', not {truth!r}.")
@@ -369,59 +335,6 @@ def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
             "recalibrate=True makes them so."
         )
     return truth or ("labels" if rows.is_binary else "scores")
-
-
-def _decisions(y_pred: Any, rows: Rows) -> Floats:
-    """The decisions in use as chances, 0 or 1."""
-    if y_pred is None:
-        if not rows.are_probabilities:
-            share = np.average(rows.onehot[:, 1], weights=rows.weight)
-            cut = np.quantile(rows.scores[:, 1], 1 - share)
-            decided = (rows.scores[:, 1] > cut).astype(np.intp)
-        else:
-            decided = rows.scores.argmax(axis=1)
-    else:
-        column = classes(y_pred, "y_pred")
-        check_lengths(y_pred=column, y_score=rows.group)
-        strange = [label for label in column.labels if label not in rows.classes]
-        if strange:
-            raise InputError(f"y_pred holds {strange[:5]}, none of the classes {rows.classes}.")
-        places = np.array([rows.classes.index(label) for label in column.labels], dtype=np.intp)
-        decided = places[column.codes]
-    return np.asarray(np.eye(len(rows.classes))[decided])
-
-
-def _weighing(rows: Rows, decisions: Floats) -> tuple[Rows, Floats]:
-    """Rows that weigh something; those that do not are not there."""
-    if rows.weight.all():
-        return rows, decisions
-    kept = rows.weight > 0
-    if not rows.unknown:
-        check_everyone(rows.group[kept], rows.groups)
-    return rows.take(kept), decisions[kept]
-
-
-def _parts(
-    rows: Rows, decisions: Floats, test: Any, held_out: float | None, random_state: int
-) -> tuple[Rows, Floats, Rows | None, Floats]:
-    """Rows to fit on with their decisions, and rows to judge by with theirs."""
-    if test is not None:
-        if held_out is not None:
-            raise InputError("Give test rows or a share to hold out, not both.")
-        size = 4 if rows.group_proba is not None and not rows.unknown else 3
-        if not isinstance(test, tuple | list) or len(test) != size:
-            raise InputTypeError(
-                "test is (y_true, y_score, sensitive_features) of other rows, and group_proba "
-                "fourth where rules do not know the group."
-            )
-        other = read_rows(*test[:3], group_proba=test[3] if size == 4 else None, like=rows)
-        return rows, decisions, other, _decisions(None, other)
-    if held_out is None:
-        return rows, decisions, None, decisions
-    every = np.zeros_like(rows.group) if rows.unknown else rows.group
-    groups = 1 if rows.unknown else len(rows.groups)
-    drawn = _held_out(held_out, every, groups, random_state)
-    return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]
 
 
 def _read_values(values: Any) -> int | list[float]:

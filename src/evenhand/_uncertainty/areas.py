@@ -9,20 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._data.distributions import (
-    Distribution,
-    RankedScores,
-    area_error,
-    auroc_influences,
-)
+from evenhand._data.areas import RankedScores, area_error, auroc_influences
+from evenhand._data.distributions import Distribution
 from evenhand._uncertainty import replicates
-from evenhand._uncertainty.clusters import (
-    LENT_UNITS,
-    Amount,
-    amount_of,
-    crossings,
-    units_of_scores,
-)
+from evenhand._uncertainty.clusters import LENT_UNITS, Amount, amount_of, crossings, units_of_scores
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio

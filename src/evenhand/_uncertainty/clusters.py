@@ -32,7 +32,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.distributions import Distribution, RankedScores, steps
+from evenhand._data.areas import RankedScores
+from evenhand._data.distributions import Distribution, steps
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._uncertainty.influence import quasi_ratio

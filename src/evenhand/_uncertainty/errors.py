@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
-from evenhand._data.distributions import RankedScores, auroc_influences
+from evenhand._data.areas import RankedScores, auroc_influences
 from evenhand._data.tallies import Tally
 from evenhand._uncertainty import clusters, means
 from evenhand._uncertainty.clusters import crossings, plain, units_of, units_of_scores

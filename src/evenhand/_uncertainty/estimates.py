@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns import Label
-from evenhand._data.distributions import RankedScores
+from evenhand._data.areas import RankedScores
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.areas import areas

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.areas import RankedScores
+from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.areas import fair_errors

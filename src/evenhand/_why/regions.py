@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns.bins import binned, quantile_edges
-from evenhand._data.distributions import Distribution, RankedScores
+from evenhand._data.areas import RankedScores
+from evenhand._data.distributions import Distribution
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import CLUSTER
 from evenhand._data.summaries import with_favorable

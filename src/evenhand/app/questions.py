@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
-from evenhand._errors import InputError
 from evenhand._words import percent, plain, plural, read_number
 from evenhand.app.choices import USUAL, Choices
 from evenhand.app.tables import MOST_LABELS, WHOLE, Column, Opened
@@ -24,7 +23,6 @@ LINES = {
     "repeated": "one of several about the same person, or about people who belong together",
     "counts": "many people, and a column says how many",
 }
-
 Query = Mapping[str, Sequence[str]]
 
 
@@ -169,7 +167,7 @@ class Interview:
             return True
         if len(labels) <= 2:
             return False
-        key = _about("task", columns)
+        key = about("task", columns)
         said = self._one(key)
         options = [
             Option("regression", "amounts, such as euros or years", said == "regression"),
@@ -193,7 +191,7 @@ class Interview:
         return column.is_number and not self._is_whole(column)
 
     def _ask_favorable(self, names: Sequence[str], labels: Sequence[Any]) -> None:
-        key = _about("favorable", map(self.opened.named, names))
+        key = about("favorable", map(self.opened.named, names))
         at = self._position(key, len(labels))
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
         none = self._one(key) == NONE and len(labels) > 2
@@ -212,7 +210,7 @@ class Interview:
             self._refuse("A score needs two outcomes; choose the decision and no score here.")
             return
         score = self.reading["y_score"]
-        key = _about("score_of", map(self.opened.named, [*names, score]))
+        key = about("score_of", map(self.opened.named, [*names, score]))
         at = self._position(key, 2)
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
         why, caution = "", ""
@@ -250,7 +248,7 @@ class Interview:
 
     def _ask_threshold(self) -> None:
         column = self.opened.named(self.reading["y_score"])
-        key = _about("threshold", [column])
+        key = about("threshold", [column])
         text = self._one(key).strip()
         value = _number(text)
         lacks = "" if value is not None else "Say from which score people are selected."
@@ -291,7 +289,7 @@ class Interview:
         self._ask_missing([column for column in chosen if column.missing])
 
     def _ask_bins(self, column: Column) -> int | list[float] | None:
-        key = _about("bins", [column])
+        key = about("bins", [column])
         text = self._one(key).strip()
         cut = _cut(text)
         name = plain(column.name)
@@ -309,7 +307,7 @@ class Interview:
     def _ask_missing(self, columns: Sequence[Column]) -> None:
         if not columns:
             return
-        key = _about("missing", columns)
+        key = about("missing", columns)
         said = self._one(key) == "group"
         many = " and ".join(
             f"{plural(column.missing, 'line')} without {plain(column.name)!r}" for column in columns
@@ -404,54 +402,7 @@ ROLES_TAKEN = ("y_true", "y_pred", "y_score", "rows", "cluster")
 LEVELS = ("0.9", "0.95", "0.99")
 
 
-def query_of(opened: Opened, options: Mapping[str, Any], sha256: str) -> dict[str, list[str]]:
-    """The answers that saved choices stand for, as a form would send them.
-
-    What could turn an answer around is kept only for the very file that it was said of.
-    """
-    known = {column.name: column for column in opened.columns}
-
-    def listed(key: str) -> list[str]:
-        value = options.get(key, [])
-        return [str(one) for one in (value if isinstance(value, list) else [value])]
-
-    def columns(key: str) -> list[Column]:
-        unknown = [name for name in listed(key) if name not in known]
-        if unknown:
-            raise InputError(
-                f"The saved choices name the column {unknown[0]!r}; this file has none."
-            )
-        return [known[name] for name in listed(key)]
-
-    found = {key: columns(key)[:1] for key in ("target", "prediction", "score", "rows", "cluster")}
-    judged, groups = [*found["target"], *found["prediction"]], columns("group")
-    query = {key: [_about("", one)] if one else [] for key, one in found.items()}
-    query |= {key: query[key] or [NONE] for key in ("target", "prediction", "score")}
-    query |= {"group": [_about("", [column]) for column in groups]}
-    query |= {key: listed(key)[:1] for key in ("margin", "depth", "confidence")}
-    query[_about("task", judged)] = listed("task")[:1]
-    query[_about("threshold", found["score"])] = listed("threshold")[:1]
-    for text in listed("bins"):
-        name, _, bins = text.rpartition("=")
-        query[_about("bins", [column for column in groups if column.name == name])] = [bins]
-    if sha256 == opened.fingerprint:
-        lines = "counts" if found["rows"] else "repeated" if found["cluster"] else "people"
-        query["lines"] = [lines]
-        missing = [column for column in groups if column.missing]
-        query[_about("missing", missing)] = listed("missing")[:1]
-        good, high = listed("favorable")[:1], listed("score-of")[:1]
-        names = [column.name for column in judged]
-        labels = [str(label) for label in opened.labels(*names)] if names else []
-        query[_about("favorable", judged)] = _places(good, labels) if good else [NONE]
-        query[_about("score_of", [*judged, *found["score"]])] = _places(high, labels)
-    return {key: values for key, values in query.items() if values}
-
-
-def _places(said: Sequence[str], labels: Sequence[str]) -> list[str]:
-    return [str(labels.index(one)) for one in said if one in labels]
-
-
-def _about(what: str, columns: Iterable[Column]) -> str:
+def about(what: str, columns: Iterable[Column]) -> str:
     """The name of an answer about columns."""
     return what + "-".join(str(column.at) for column in columns)
 

@@ -12,7 +12,8 @@ from evenhand._audit import Audit
 from evenhand._data.sql import DIALECTS
 from evenhand._errors import InputError
 from evenhand.app.desk import Work
-from evenhand.app.questions import Interview, query_of
+from evenhand.app.questions import Interview
+from evenhand.app.saved import query_of
 from evenhand.report import report_of
 from evenhand.report.rendering import data, environment, filled
 from evenhand.standards import STANDARDS

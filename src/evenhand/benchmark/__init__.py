@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from evenhand.benchmark.ranking.areas import areas
     from evenhand.benchmark.ranking.ranks import rank
     from evenhand.benchmark.running.schedule import Status, run, status
-    from evenhand.benchmark.scoring.results import Results, read_results, results
+    from evenhand.benchmark.scoring.from_store import results
+    from evenhand.benchmark.scoring.results import Results, read_results
     from evenhand.benchmark.store import Store
     from evenhand.benchmark.tables import Table, write_tables
 
@@ -70,7 +71,8 @@ _HOMES = {
     **dict.fromkeys(("Table", "write_tables"), "tables"),
     "areas": "ranking.areas",
     "rank": "ranking.ranks",
-    **dict.fromkeys(("Results", "read_results", "results"), "scoring.results"),
+    **dict.fromkeys(("Results", "read_results"), "scoring.results"),
+    "results": "scoring.from_store",
     **dict.fromkeys(("Status", "run", "status"), "running.schedule"),
     **dict.fromkeys(("leaderboard", "write_leaderboard"), "boards.standings"),
     **dict.fromkeys(("add_submission", "check_submission"), "boards.submissions"),

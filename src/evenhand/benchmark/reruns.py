@@ -15,7 +15,8 @@ from evenhand.benchmark.design.problems import Problem
 from evenhand.benchmark.design.studies import Design, Study
 from evenhand.benchmark.design.treatments import Treatment
 from evenhand.benchmark.running.schedule import run
-from evenhand.benchmark.scoring.results import Results, results
+from evenhand.benchmark.scoring.from_store import results
+from evenhand.benchmark.scoring.results import Results
 
 IDENTITY = ["problem", "base", "method", "constraint", "hyperparameter", "seed"]
 NONE = {"constraint": "", "hyperparameter": -1.0}

@@ -18,6 +18,16 @@ from evenhand.compat._base_metrics import (
     true_negative_rate,
     true_positive_rate,
 )
+from evenhand.compat._constraints import (
+    AbsoluteLoss,
+    BoundedGroupLoss,
+    DemographicParity,
+    EqualizedOdds,
+    ErrorRateParity,
+    FalsePositiveRateParity,
+    SquareLoss,
+    TruePositiveRateParity,
+)
 from evenhand.compat._derived_metrics import (
     accuracy_score_difference,
     accuracy_score_group_min,
@@ -47,19 +57,7 @@ from evenhand.compat._derived_metrics import (
     zero_one_loss_ratio,
 )
 from evenhand.compat._metric_frame import MetricFrame
-from evenhand.compat._mitigation import (
-    AbsoluteLoss,
-    BoundedGroupLoss,
-    DemographicParity,
-    EqualizedOdds,
-    ErrorRateParity,
-    ExponentiatedGradient,
-    FalsePositiveRateParity,
-    GridSearch,
-    SquareLoss,
-    ThresholdOptimizer,
-    TruePositiveRateParity,
-)
+from evenhand.compat._mitigation import ExponentiatedGradient, GridSearch, ThresholdOptimizer
 from evenhand.compat._parity import (
     demographic_parity_difference,
     demographic_parity_ratio,

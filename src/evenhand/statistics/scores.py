@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.distributions import RankedScores, auroc_by_group
+from evenhand._data.areas import RankedScores, auroc_by_group
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputTypeError
 from evenhand.statistics.arithmetic import Floats, ratio

@@ -10,9 +10,9 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._audit.examination import without_value
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import judge
+from evenhand._audit.obstacles import without_value
 from evenhand._columns import Label
 from evenhand._data.evidence import one_label
 from evenhand._data.groups import show
@@ -41,16 +41,7 @@ from evenhand.watch.status import (
     Watched,
     WatchFinding,
 )
-from evenhand.watch.within import (
-    SCORES,
-    Scores,
-    Within,
-    pairs_of,
-    placed,
-    read,
-    scores_of,
-    within,
-)
+from evenhand.watch.within import SCORES, Scores, Within, pairs_of, placed, read, scores_of, within
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # of a variance

@@ -6,7 +6,6 @@ import json
 import re
 import time
 import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -16,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._audit.gate import gate_of
-from evenhand._columns import Bin, Label
-from evenhand._data.tallies import CLASSES, Axis, Tally
+from evenhand._columns import Label
+from evenhand._data.tallies import CLASSES
 from evenhand._errors import EvenhandError, InputError
 from evenhand._writing import write_whole
 from evenhand.criteria.questions import Question, questions_of
@@ -28,6 +26,7 @@ from evenhand.watch.clusters import STAKES
 from evenhand.watch.ledger import DIGITS, MOST_ROWS, WHOLE, Ledger, check_size
 from evenhand.watch.look import Look
 from evenhand.watch.memory import Memory, Settings, check_settings
+from evenhand.watch.packing import from_json, packed_spans, require, spans_of, to_json
 from evenhand.watch.parts import AXES, SUMS
 from evenhand.watch.rates import check_watchable
 from evenhand.watch.within import SCORES
@@ -37,7 +36,6 @@ MOST_BYTES = 1 << 24  # of a file
 LAST_DAY = date.max.toordinal()
 PATIENCE = 60.0  # seconds to wait for another writer
 BETWEEN = 0.05
-MOST_SUM = 2.0**60  # that still can be added up over all spans
 HASHES = re.compile(f"[0-9a-f]{{{2 * DIGITS}}}")
 KEPT = {
     "means": ("rows", "clusters", "total", "squares", "shared"),
@@ -189,22 +187,22 @@ def state_of(memory: Memory) -> dict[str, Any]:
         "bounds": [str(gate) for gate in asked.gates],
         "confidence": asked.confidence,
         "method": asked.method,
-        "favorable": _to_json(asked.favorable),
-        "groups": [_to_json(group) for group in asked.groups],
+        "favorable": to_json(asked.favorable),
+        "groups": [to_json(group) for group in asked.groups],
         "limits": {name: list(ends) for name, ends in asked.limits.items()},
         "window": asked.window,
         "quiet_days": asked.quiet_days,
         "remember": asked.remember,
-        "renamed": [[_to_json(old), _to_json(new)] for old, new in memory.names.items()],
+        "renamed": [[to_json(old), to_json(new)] for old, new in memory.names.items()],
         "days": [ledger.first, ledger.last],
         "span": ledger.width,
         "closed": ledger.closed,
         "counted": ledger.counted,
-        "since": [[_to_json(group), day] for group, day in _sorted(ledger.since)],
+        "since": [[to_json(group), day] for group, day in _sorted(ledger.since)],
         "peaks": {name: round(peak, 9) for name, peak in sorted(memory.peaks.items())},
         "firsts": {name: list(first) for name, first in sorted(memory.firsts.items())},
-        "baseline": {name: _tallies({0: sums}) for name, sums in memory.baseline.items()},
-        "counts": {name: _tallies(spans) for name, spans in sorted(ledger.spans.items())},
+        "baseline": {name: packed_spans({0: sums}) for name, sums in memory.baseline.items()},
+        "counts": {name: packed_spans(spans) for name, spans in sorted(ledger.spans.items())},
         "parts": _parts(ledger.parts),
         "history": memory.history,
         "columns": memory.columns,
@@ -213,7 +211,7 @@ def state_of(memory: Memory) -> dict[str, Any]:
 
 def memory_of(state: Mapping[str, Any]) -> Memory:
     """What a state holds."""
-    favorable = _from_json(state["favorable"])
+    favorable = from_json(state["favorable"])
     names = ("window", "quiet_days", "remember")
     check_settings(
         state["confidence"], state["method"], favorable, *(state[name] for name in names)
@@ -224,14 +222,14 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         check_watchable(question, limits, state["method"])
     gates = [gate_of(text) for text in state["bounds"]]
     asked = {(question.name, name) for question in questions for name in question.measures}
-    _require(all((gate.criterion, gate.measure) in asked for gate in gates), "bounds")
+    require(all((gate.criterion, gate.measure) in asked for gate in gates), "bounds")
     settings = Settings(
         tuple(questions),
         tuple(gates),
         state["confidence"],
         state["method"],
         favorable,
-        tuple(_from_json(group) for group in state["groups"]),
+        tuple(from_json(group) for group in state["groups"]),
         limits,
         state["window"],
         state["quiet_days"],
@@ -239,11 +237,11 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     )
     first, last = state["days"]
     for day in (first, last, state["closed"]):
-        _require(day is None or _is_day(day), "days")
-    _require((first is None) == (last is None) and (first or 0) <= (last or 0), "days")
+        require(day is None or _is_day(day), "days")
+    require((first is None) == (last is None) and (first or 0) <= (last or 0), "days")
     width, counted = state["span"], state["counted"]
-    _require(type(width) is int and 1 <= width <= LAST_DAY, "span")
-    _require(type(counted) is int and 0 <= counted <= MOST_ROWS, "counted")
+    require(type(width) is int and 1 <= width <= LAST_DAY, "span")
+    require(type(counted) is int and 0 <= counted <= MOST_ROWS, "counted")
     known = [*state["counts"].items(), *state["baseline"].items()]
     check_size(_size(stored) for _, stored in known)  # before memory is taken for any
     watched = [question.name for question in questions]
@@ -253,7 +251,7 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     for name, stored in state["counts"].items():
         whole = name.startswith(("after ", "classes ", "pairs "))
         allowed = [WHOLE] if whole else days
-        _require(all(at == str(int(at)) and int(at) in allowed for at in stored["spans"]), name)
+        require(all(at == str(int(at)) and int(at) in allowed for at in stored["spans"]), name)
     ledger = Ledger(
         width,
         first,
@@ -262,16 +260,16 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
         state["closed"],
         counted,
         _days_of(state["since"]),
-        {name: _spans(stored) for name, stored in state["counts"].items()},
+        {name: spans_of(stored) for name, stored in state["counts"].items()},
     )
     ledger.total_up()
     return Memory(
         settings,
         ledger,
-        {name: _spans(stored)[0] for name, stored in state["baseline"].items()},
+        {name: spans_of(stored)[0] for name, stored in state["baseline"].items()},
         {name: _finite(peak) for name, peak in state["peaks"].items()},
         {name: _first(*first) for name, first in state["firsts"].items()},
-        {_from_json(old): _from_json(new) for old, new in state["renamed"]},
+        {from_json(old): from_json(new) for old, new in state["renamed"]},
         [_row(*row) for row in state["history"]],
         {str(name): _column(value) for name, value in state["columns"].items()},
     )
@@ -283,14 +281,9 @@ def checked(memory: Memory) -> Memory:
     memory.ledger.fit()
     for question in look.known_questions():
         rates = look.so_far(question)
-        _require(bool(((rates.hits >= 0) & (rates.hits <= rates.sizes)).all()), question.name)
+        require(bool(((rates.hits >= 0) & (rates.hits <= rates.sizes)).all()), question.name)
         memory.evidence[question.name] = _finite(look.evidence(question))
     return memory
-
-
-def _require(condition: bool, what: str) -> None:
-    if not condition:
-        raise ValueError(what)
 
 
 def _is_day(day: Any) -> bool:
@@ -298,19 +291,19 @@ def _is_day(day: Any) -> bool:
 
 
 def _finite(value: Any) -> float:
-    _require(type(value) in (int, float) and np.isfinite(value), "a number")
+    require(type(value) in (int, float) and np.isfinite(value), "a number")
     return float(value)
 
 
 def _first(said: str, day: int) -> tuple[str, int]:
     """What was said, and since which day."""
-    _require(_is_day(day), "firsts")
+    require(_is_day(day), "firsts")
     return str(said), day
 
 
 def _row(name: str, day: str, rows: int, said: Mapping[str, str] | None = None) -> list[Any]:
     """A row of the history."""
-    _require(type(rows) is int, "history")
+    require(type(rows) is int, "history")
     date.fromisoformat(day)
     row: list[Any] = [str(name), day, rows]
     return row if said is None else [*row, {str(key): str(one) for key, one in said.items()}]
@@ -321,8 +314,8 @@ def _column(value: Any) -> str | list[str]:
 
 
 def _days_of(pairs: list[Any]) -> dict[Label, int]:
-    _require(all(_is_day(day) for _, day in pairs), "since")
-    return {_from_json(group): day for group, day in pairs}
+    require(all(_is_day(day) for _, day in pairs), "since")
+    return {from_json(group): day for group, day in pairs}
 
 
 def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
@@ -330,7 +323,7 @@ def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
     found = {}
     for day, pairs in stored.items():
         for pair in pairs.split(" "):
-            _require(_is_day(int(day)) and HASHES.fullmatch(pair) is not None, "parts")
+            require(_is_day(int(day)) and HASHES.fullmatch(pair) is not None, "parts")
             found[pair[:DIGITS]] = (int(day), pair[DIGITS:])
     return found
 
@@ -338,24 +331,24 @@ def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
 def _size(stored: Mapping[str, Any]) -> int:
     """How many numbers a table says that it holds."""
     sizes: list[int] = [len(labels) - (kind == "edges") for _, kind, labels in stored["axes"]]
-    _require(min(sizes) > 0, "axes")
+    require(min(sizes) > 0, "axes")
     return prod(sizes) * len(stored["sums"]) * len(stored["spans"])
 
 
 def _check_table(name: str, stored: Mapping[str, Any], questions: Sequence[str]) -> None:
     """Refuse a table that no watch of these questions keeps."""
     axes, sums = [axis for axis, _, _ in stored["axes"]], set(stored["sums"])
-    _require(all(kind in ("categories", "edges") for _, kind, _ in stored["axes"]), name)
-    _require(len(sums) == len(stored["sums"]), name)
+    require(all(kind in ("categories", "edges") for _, kind, _ in stored["axes"]), name)
+    require(len(sums) == len(stored["sums"]), name)
     if name in AXES:
-        _require(axes == AXES[name] and "rows" in sums, name)
+        require(axes == AXES[name] and "rows" in sums, name)
         return
     kind, _, what = name.partition(" ")
     if kind == "classes":
-        _require(what in CLASSES and axes == [what, "group"] and "rows" in sums, name)
+        require(what in CLASSES and axes == [what, "group"] and "rows" in sums, name)
         return
     expected = ["cell", "group", *(["peer"] if kind == "pairs" else [])]
-    _require(what in questions and axes == expected and sums == {*KEPT[kind]}, name)
+    require(what in questions and axes == expected and sums == {*KEPT[kind]}, name)
 
 
 def _is_named(question: Question) -> bool:
@@ -372,106 +365,6 @@ def _parts(parts: Mapping[str, tuple[int, str]]) -> dict[str, str]:
     for name, (day, counts) in sorted(parts.items(), key=lambda part: (part[1][0], part[0])):
         days.setdefault(str(day), []).append(name + counts)
     return {day: " ".join(pairs) for day, pairs in days.items()}
-
-
-def _tallies(spans: Mapping[int, Tally]) -> dict[str, Any]:
-    """Dense tables by span, all with the same labels."""
-    whole = sum(spans.values())
-    assert isinstance(whole, Tally)
-    axes, names = whole.axes, list(whole.sums)
-    order = [axis.name for axis in axes]
-    return {
-        "axes": [[a.name, a.kind, [_to_json(label) for label in a.labels]] for a in axes],
-        "sums": names,
-        "spans": {
-            str(at): [packed(_wide(sums, axes).table(*order, of=name)) for name in names]
-            for at, sums in sorted(spans.items())
-        },
-    }
-
-
-def _wide(sums: Tally, axes: tuple[Axis, ...]) -> Tally:
-    """The same with the labels of all spans."""
-    if sums.axes == axes:
-        return sums
-    empty = Tally(
-        axes,
-        np.zeros((len(axes), 0), dtype=np.intp),
-        {name: values[:0] for name, values in sums.sums.items()},
-    )
-    return sums + empty
-
-
-def _spans(stored: Mapping[str, Any]) -> dict[int, Tally]:
-    axes = tuple(
-        Axis(name, tuple(_from_json(label) for label in labels), kind)
-        for name, kind, labels in stored["axes"]
-    )
-    _require(all(len({*axis.labels}) == len(axis.labels) for axis in axes), "labels")
-    shape = tuple(axis.size for axis in axes)
-    number = prod(shape)
-    cells = np.array(np.unravel_index(np.arange(number), shape), dtype=np.intp)
-    tallies = {}
-    for at, rows in stored["spans"].items():
-        sums = {name: unpacked(row, number) for name, row in zip(stored["sums"], rows, strict=True)}
-        if "rows" in sums:
-            _require(bool((sums["rows"] >= 0).all() and (sums["rows"] <= MOST_ROWS).all()), "rows")
-        if "hits" in sums:
-            _require(bool(((sums["hits"] >= 0) & (sums["hits"] <= sums["rows"])).all()), "hits")
-        tallies[int(at)] = Tally(axes, cells, sums)
-    return tallies
-
-
-def packed(table: NDArray[Any]) -> str:
-    """Numbers as text: whole ones ("i") or not ("f"), eight bytes each, compressed, in base 64.
-
-    Bytes of the same place stand together, since most of the high ones are 0. That is half as
-    long as digits.
-
-    >>> unpacked(packed(np.array([3.0, 400000.0, -1.0])), 3)
-    array([     3, 400000,     -1])
-    """
-    flat = np.ravel(table)
-    kind = "i" if (flat == np.rint(flat)).all() else "f"
-    data = flat.astype("<i8" if kind == "i" else "<f8")
-    shuffled = np.ascontiguousarray(data.view(np.uint8).reshape(-1, 8).T).tobytes()
-    return kind + b64encode(zlib.compress(shuffled, 9)).decode()
-
-
-def unpacked(text: str, number: int) -> NDArray[Any]:
-    """The numbers that were packed, as many as asked, however small the text."""
-    content = zlib.decompressobj()
-    data = content.decompress(b64decode(text[1:], validate=True), 8 * number + 1)
-    _require(len(data) == 8 * number and content.eof and text[0] in "if", "a table")
-    shuffled = np.frombuffer(data, np.uint8).reshape(8, -1)
-    values = np.frombuffer(
-        np.ascontiguousarray(shuffled.T).tobytes(), "<i8" if text[0] == "i" else "<f8"
-    ).astype(np.int64 if text[0] == "i" else np.float64)
-    _require(bool((np.abs(values.astype(np.float64)) <= MOST_SUM).all()), "a sum")
-    return values
-
-
-def _to_json(label: Label) -> Any:
-    """A label that can be read back as it was."""
-    if isinstance(label, Bin):
-        return {"bin": [label.low, label.high, label.lowest]}
-    if isinstance(label, tuple):
-        return {"parts": [_to_json(part) for part in label]}
-    if isinstance(label, str):
-        return str(label)
-    if label is None or isinstance(label, bool | int | float):
-        return label
-    raise InputError(
-        f"The label {label!r} cannot be stored; make it text or a number before it is counted."
-    )
-
-
-def _from_json(label: Any) -> Label:
-    if isinstance(label, dict):
-        if "bin" in label:
-            return Bin(*label["bin"])
-        return tuple(_from_json(part) for part in label["parts"])
-    return label  # type: ignore[no-any-return]
 
 
 def _sorted(days: Mapping[Label, int]) -> list[tuple[Label, int]]:

@@ -26,7 +26,7 @@ from evenhand.benchmark.ranking.tracks import (
     track_order,
 )
 from evenhand.benchmark.running.schedule import status
-from evenhand.benchmark.scoring.results import results
+from evenhand.benchmark.scoring.from_store import results
 from evenhand.benchmark.store import Store
 from evenhand.benchmark.tables.rankings import empty_cell_table
 from evenhand.mitigation import METHODS

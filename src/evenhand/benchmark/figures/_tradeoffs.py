@@ -8,8 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.benchmark.design.questions import QUESTIONS, Question
+from evenhand.benchmark.figures._roots import is_by_root
 from evenhand.benchmark.figures.drawing import Drawing, caption, listed, over_seeds, provenance
-from evenhand.benchmark.figures.panels import Panel, grid, is_by_root
+from evenhand.benchmark.figures.panels import Panel, grid
 from evenhand.benchmark.figures.theme import (
     BASES,
     Theme,

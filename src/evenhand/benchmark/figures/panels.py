@@ -6,14 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
-from evenhand.benchmark.figures.theme import BAND, PERFORMANCES, SOFT, Style, Theme
+from evenhand.benchmark.figures._limits import (
+    BEYOND,
+    REACH,
+    Limits,
+    beyond,
+    breadth,
+    corner_of,
+    height,
+)
+from evenhand.benchmark.figures._readings import against, readings
+from evenhand.benchmark.figures._roots import by_root, is_by_root
+from evenhand.benchmark.figures.theme import BAND, SOFT, Style, Theme
 from evenhand.benchmark.scoring.floors import floors_of
 
 if TYPE_CHECKING:
@@ -36,21 +46,9 @@ __all__ = [
 ]
 
 WIDTH, HEIGHT, LEGEND = 2.55, 2.15, 0.23  # inches, of a panel and of a legend's line
-STEPS = (1.0, 2.0, 5.0)  # round ticks
-KEYS = ["problem", "base", "method", "constraint", "hyperparameter"]
 LINE = 34  # letters of a title beside each other
-CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of a panel
-FEW = 8  # points that anyone can distinguish
 FLOOR = "noise: all groups treated alike"
 SHADE = 0.6
-REACH = 4.0
-NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
-MARGIN, STRIP = 0.07, 0.2  # shares of what is shown, left free at an edge and at one with arrows
-BEYOND = "_beyond"  # the label of an arrow's marker
-APART = 0.07  # between two arrows, of the edge
-LETTER = 0.033  # of a panel's breadth, in a tick's words
-
-Limits = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ def grid(
         else:
             x, y = windows[panel]
             _limit(axes, panel, x, y)
-            _beyond(axes, points[panel], x, y, theme)
+            beyond(axes, points[panel], x, y, theme)
     shaded = floors and _shade(results, where)
     _drop_repeated(rows, kept)
     if len(where) > 1:
@@ -306,39 +304,12 @@ def _windows(points: dict[Panel, Any], reach: float) -> dict[Panel, tuple[Limits
     for panel, table in points.items():
         if len(table):
             heights.setdefault(panel.height, []).append(table)
-    y_limits = {height: _height(height[1], tables, reach) for height, tables in heights.items()}
+    y_limits = {key: height(key[1], tables, reach) for key, tables in heights.items()}
     return {
-        panel: (_breadth(panel.x, table, reach), y_limits[panel.height])
+        panel: (breadth(panel.x, table, reach), y_limits[panel.height])
         for panel, table in points.items()
         if len(table)
     }
-
-
-def _height(y: str, tables: Sequence[Any], reach: float) -> Limits:
-    values = np.concatenate([table["y"].to_numpy() for table in tables])
-    if is_by_root(y):
-        return 0.0, 1.06 * float(values.max())
-    is_high_good = y in ("accuracy", "r2")
-    low, high = window(values, low_is_good=not is_high_good, reach=reach)
-    bars = np.concatenate([table["y_error"].fillna(0).to_numpy() for table in tables])
-    room = float(np.clip((values + bars if is_high_good else values - bars) - high, 0, None).max())
-    if is_high_good:  # bars of the best points stay inside, unless they are very long
-        high += min(room, 0.25 * (high - low))
-    return low if y in PERFORMANCES else 0.0, high  # a criterion is best at 0
-
-
-def _breadth(x: str, table: Any, reach: float) -> Limits:
-    values = table["x"].to_numpy()
-    highest = 1.05 * float(np.nanmax(values + table["x_error"].fillna(0)))
-    if values.min() < 0:
-        return float(values.min()), highest
-    if is_by_root(x):
-        far = window(np.sqrt(values), low_is_good=True, reach=reach, start=0.0)[1] ** 2
-    else:
-        far = window(values, low_is_good=True, reach=reach, start=0.0)[1]
-    if far > values.max():  # all are inside: their bars too, unless they are very long
-        far = max(far, min(highest, NEAR * far))
-    return 0.0, max(far, 1.25 * float(np.median(values)), 1e-12)  # also where all are about equal
 
 
 def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
@@ -350,68 +321,6 @@ def _limit(axes: Axes, panel: Panel, x: Limits, y: Limits) -> None:
         by_root(axes, y[1], "y")
     else:
         axes.set_ylim(*y)
-
-
-def _beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
-    """An arrow for each line that leaves the window, in the strip that `window` keeps free."""
-    to_axes = axes.transData + axes.transAxes.inverted()
-    right = points["x"] > x[1]
-    up = (points["y"] > y[1]).astype(int) - (points["y"] < y[0]).astype(int)
-    away = points.assign(right=right, up=up.where(~right, 0))[right | (up != 0)]
-    taken: list[tuple[int, float]] = []
-    for (name, to_right, to_up), own in away.groupby(["series", "right", "up"], sort=False):
-        inside = np.column_stack([own["x"].clip(*x), own["y"].clip(*y)])
-        along = 1 if to_right else 0
-        place = _free(float(np.median(to_axes.transform(inside)[:, along])), int(to_up), taken)
-        start, tip = (0.13, 0.0) if to_up < 0 else (0.9, 1.0)
-        at, end = (place, start), (place, tip)
-        if to_right:
-            at, end = at[::-1], end[::-1]
-        style = theme.style(str(name))
-        axes.plot(*at, transform=axes.transAxes, label=BEYOND, zorder=6, **style.line)
-        axes.annotate(
-            "",
-            xy=end,
-            xytext=at,
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
-        )
-
-
-def _free(place: float, edge: int, taken: list[tuple[int, float]]) -> float:
-    """Where along an edge an arrow stands, beside the others.
-
-    >>> _free(0.9, -1, [(-1, 0.88), (0, 0.9)]) < 0.82
-    True
-    """
-    place = min(max(place, APART), 1 - APART)
-    step = APART if place < 0.5 else -APART
-    while any(other == edge and abs(place - at) < APART for other, at in taken):
-        place += step
-    taken.append((edge, place))
-    return place
-
-
-def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
-    """The corner where most points crowd, if it is a small part of the panel; else None.
-
-    It holds the points nearest to where the middle of them is, and lines of two methods at least.
-    """
-    inside = points[points["x"].between(*x) & points["y"].between(*y)]
-    if len(inside) < FEW or inside["series"].nunique() < 2:
-        return None
-    spans = np.array([x[1] - x[0], y[1] - y[0]])
-    places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
-    near = np.hypot(*(places - np.median(places, axis=0)).T)
-    crowd = places[np.argsort(near, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
-    low, high = crowd.min(axis=0), crowd.max(axis=0)
-    margin = 0.08 * np.maximum(high - low, 0.05)
-    low, high = np.maximum(low - margin, 0), np.minimum(high + margin, 1)
-    if np.prod(high - low) > CROWDED or (high - low).max() > 0.8:
-        return None
-    ends = np.array([low, high]) * spans + [x[0], y[0]]
-    return (float(ends[0, 0]), float(ends[1, 0])), (float(ends[0, 1]), float(ends[1, 1]))
 
 
 def _crowded(row: Sequence[Panel], points: Any, windows: Any) -> Panel | None:
@@ -471,185 +380,3 @@ def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:
                 axes.set_ylabel("")
                 if axes.lines and not right.is_zoom:
                     axes.tick_params(labelleft=False)
-
-
-def readings(
-    results: Results,
-    questions: Iterable[str],
-    problems: Iterable[str],
-    bases: Iterable[str],
-    theme: Theme,
-) -> Any:
-    """Mean and standard error over the seeds of these questions, with the name of the line.
-
-    Parameters
-    ----------
-    results : Results
-        Whose scores are read.
-    questions, problems, bases : iterable of str
-        Which of them, by name.
-    theme : Theme
-        Names the lines, in the column `series`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns problem, base, method, constraint, hyperparameter, question, mean, error, seeds,
-        series, and setting, which numbers what a question is asked about; a constraint that is
-        not there is "".
-
-    Examples
-    --------
-    >>> from evenhand.benchmark import Question, Results
-    >>> found = Results.from_rows(
-    ...     runs=[{"key": "a", "problem": "people", "base": "logistic", "method": "Base"}],
-    ...     questions=[Question("accuracy")],
-    ...     problems=[],
-    ...     scores=[("a", "accuracy", "expected", 0.75)],
-    ... )
-    >>> theme = Theme({}, series=lambda method, constraint: method)
-    >>> float(readings(found, ["accuracy"], ["people"], ["logistic"], theme)["mean"].iloc[0])
-    0.75
-
-    """
-    columns = {"question": questions, "problem": problems, "base": bases}
-    where = " and ".join(_among(name, values) for name, values in columns.items())
-    table = results.with_fitted_rows(results.curves(where)).fillna({"constraint": ""})
-    pairs = zip(table["method"], table["constraint"], strict=True)
-    table["series"] = [theme.series(method, constraint) for method, constraint in pairs]
-    table["setting"] = table.groupby(KEYS, dropna=False).ngroup()
-    return table
-
-
-def _among(column: str, values: Iterable[object]) -> str:
-    """An SQL condition.
-
-    >>> _among("base", ["a", "it's"])
-    "base in ('a', 'it''s')"
-    """
-    quoted = ["'" + str(value).replace("'", "''") + "'" for value in dict.fromkeys(values)]
-    return f"{column} in ({', '.join(quoted)})" if quoted else "false"
-
-
-def against(table: Any, x: str, y: str) -> Any:
-    """The points of question y over question x, from `readings`."""
-    columns = [*KEYS, "series", "x", "x_error", "seeds", "setting"]
-    left = table[table["question"] == x].rename(columns={"mean": "x", "error": "x_error"})
-    right = table[table["question"] == y].rename(columns={"mean": "y", "error": "y_error"})
-    points = left[columns].merge(right[["setting", "y", "y_error"]], on="setting")
-    points = points.sort_values("setting")
-    return points.drop(columns="setting").reset_index(drop=True)
-
-
-def by_root(axes: Axes, highest: float, which: Literal["x", "y"] = "x") -> None:
-    """Space an axis by its square root, from 0, with round ticks.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        What is drawn in.
-    highest : float
-        Where the axis ends.
-    which : {"x", "y"}, default "x"
-        The axis.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> axes = Figure().subplots()
-    >>> by_root(axes, 0.09, "y")
-    >>> [float(tick) for tick in axes.get_yticks()]
-    [0.0, 0.005, 0.02, 0.05]
-
-    """
-    limits, scale = (0, max(highest, 1e-12)), {"functions": (_root, np.square)}
-    if which == "x":
-        axes.set_xscale("function", **scale)
-        axes.set_xlim(*limits)
-    else:
-        axes.set_yscale("function", **scale)
-        axes.set_ylim(*limits)
-    axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_ticks(root_ticks(highest))
-    axis.set_major_formatter(lambda value, _: _tick(value))
-    axes.minorticks_off()
-
-
-def _root(values: Any) -> NDArray[np.float64]:
-    return np.asarray(np.sqrt(np.maximum(values, 0.0)))
-
-
-def root_ticks(highest: float) -> list[float]:
-    """Round numbers up to the highest, so far apart that their digits do not touch.
-
-    >>> root_ticks(0.09), root_ticks(0.02)
-    ([0.0, 0.005, 0.02, 0.05], [0.0, 0.001, 0.005, 0.01, 0.02])
-    """
-    if not highest > 0:
-        return [0.0]
-    power = np.floor(np.log10(highest))
-    round_ones = [step * 10**e for e in np.arange(power, power - 4, -1) for step in STEPS[::-1]]
-    kept: list[float] = []
-    for value in (float(f"{one:g}") for one in round_ones if one <= highest):
-        neighbors = [0.0, *kept[-1:]]
-        if all(
-            abs(np.sqrt(value) - np.sqrt(one)) >= _room(value, one, highest) for one in neighbors
-        ):
-            kept.append(value)
-    return [0.0, *kept[::-1]]
-
-
-def _room(one: float, other: float, highest: float) -> float:
-    """What two ticks need between them, on an axis that is spaced by the root."""
-    letters = sum(len(_tick(value)) for value in (one, other)) / 2
-    return float(np.sqrt(highest)) * max(0.18, 0.03 + LETTER * letters)
-
-
-def _tick(value: float) -> str:
-    """The words of a tick.
-
-    >>> _tick(0.00002)
-    '2e-5'
-    """
-    return f"{value:g}".replace("e-0", "e-")
-
-
-def is_by_root(question: str) -> bool:
-    """Whether a question's axis is spaced by the root: those by PQ.
-
-    >>> is_by_root("average_odds.pq"), is_by_root("average_odds.gini")
-    (True, False)
-    """
-    return question.partition(" ")[0].endswith(".pq")
-
-
-def window(
-    values: Any, *, low_is_good: bool = False, reach: float = REACH, start: float | None = None
-) -> tuple[float, float]:
-    """Limits that show the better three quarters well, and of the others what is not too far.
-
-    No point is at the edge; where some are beyond it, a strip is free for their arrows. `start` is
-    where the axis begins, if not at the best value.
-
-    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
-    (0.696, 0.7214)
-    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.69]))
-    (0.6879, 0.7221)
-    """
-    sign = -1.0 if low_is_good else 1.0
-    seen = sign * np.asarray(values, dtype=np.float64)
-    quarter, best, least = (float(np.quantile(seen, at)) for at in (0.25, 1.0, 0.0))
-    worst = least
-    if np.isfinite(reach):
-        worst = max(worst, quarter - reach * max(best - quarter, 1e-9))
-    first = best if start is None else sign * start
-    if first - least <= NEAR * (first - worst):
-        worst = least
-    span = max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
-    shown = float(seen[seen >= worst].min())
-    while (near := float(seen[seen >= shown - STRIP * span].min())) < shown:
-        shown, span = near, max(best - near, span)
-    span = max(best - shown, 1e-3 * abs(best), 1e-4)
-    below = STRIP if (seen < shown).any() else MARGIN
-    ends = sorted((sign * (shown - below * span), sign * (best + MARGIN * span)))
-    return round(ends[0], 6), round(ends[1], 6)

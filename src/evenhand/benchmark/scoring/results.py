@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -14,13 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._errors import InputError, require
-from evenhand._words import plural
 from evenhand._writing import fill_whole
-from evenhand.benchmark.design.questions import QUESTIONS, Question, Questions
-from evenhand.benchmark.design.studies import Design
-from evenhand.benchmark.scoring.cache import COLUMNS, scored
-from evenhand.benchmark.scoring.scores import Lots
-from evenhand.benchmark.store import Entry, Store
+from evenhand.benchmark.design.questions import Question
+from evenhand.benchmark.scoring.cache import COLUMNS
 
 TABLES = ("runs", "questions", "problems", "scores")
 JOINED = (
@@ -236,104 +229,6 @@ class Results:
         return database
 
 
-def results(
-    store: Store | str | Path,
-    design: Design | None = None,
-    *,
-    questions: Questions | None = None,
-    lots: Lots = "all",
-    n_jobs: int | None = 1,
-    progress: bool | None = None,
-) -> Results:
-    """Score what a store holds, or the part of it that belongs to a design.
-
-    Scores are kept beside the predictions, so that only runs that are new are scored. Without a
-    design, runs that were replaced since, by other code, settings or data of the same name, are
-    left out, with a warning. Another warning says where a method has other settings on one problem
-    than on another; those runs are kept.
-
-    Parameters
-    ----------
-    store : Store, str or Path
-        The folder that `run` filled.
-    design : Design, optional
-        Score its runs only; by default all that are there.
-    questions : mapping of str to tuple of Question, optional
-        What is asked; by default the design's questions, or `QUESTIONS`.
-    lots : {"all", "expected"}, default "all"
-        Whether random decisions are also drawn, or scored by what they come to on average alone,
-        which is much faster.
-    n_jobs : int, optional
-        Processes side by side; None for one on each core.
-    progress : bool, optional
-        Whether to show a bar on stderr; by default where that is a terminal.
-
-    Returns
-    -------
-    Results
-        The tables.
-
-    Examples
-    --------
-    >>> results("nowhere").runs.num_rows
-    0
-
-    """
-    require("pyarrow", "joblib")
-    store = store if isinstance(store, Store) else Store(Path(store))
-    if questions is None:
-        questions = QUESTIONS if design is None else design.questions
-    named: dict[str, Entry] = {}  # as the design names them now
-    if design is None:
-        entries = _current(store)
-    else:
-        wanted = design.runs()
-        entries = {key: entry for key, entry in store.entries().items() if key in wanted}
-        named = {key: wanted[key].value for key in entries}
-    tables = Results.from_rows(
-        runs=[_run(entry | named.get(key, {})) for key, entry in entries.items()],
-        questions=[question for some in questions.values() for question in some],
-        problems=_problems(store, entries, named),
-        scores=(),
-    )
-    jobs = -1 if n_jobs is None else n_jobs
-    return replace(tables, scores=scored(store, entries, questions, lots, jobs, progress))
-
-
-def _current(store: Store) -> dict[str, Entry]:
-    """The runs without those of earlier versions, and warnings that say what is mixed."""
-    entries, old = store.current()
-    if old:
-        names = sorted({f"{one['method']} on {one['problem']}" for one in old.values()})
-        warnings.warn(
-            f"{store.folder} holds {plural(len(old), 'run')} of an earlier version of the code, "
-            f"settings or data ({_listed(names)}); they are left out. Pass design= to say which "
-            "runs are meant.",
-            stacklevel=3,
-        )
-    if mixed := _set_differently(entries):
-        warnings.warn(
-            f"{store.folder} holds runs with other settings on some problems than on others "
-            f"({_listed(mixed)}); all are kept. Pass design= to say which runs are meant.",
-            stacklevel=3,
-        )
-    return entries
-
-
-def _set_differently(entries: Mapping[str, Entry]) -> list[str]:
-    """Methods and base models whose settings are not the same on all problems."""
-    settings: dict[tuple[Any, ...], set[Any]] = {}
-    for entry in entries.values():
-        name = (entry["method"], entry["base"], entry["constraint"], entry.get("fit_rows"))
-        settings.setdefault(name, set()).add(entry.get("settings"))
-    several = (name for name, some in settings.items() if len(some) > 1)
-    return sorted({f"{method} with {base}" for method, base, *_ in several})
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-
-
 def read_results(folder: str | Path) -> Results:
     """Results that `Results.write` left in a folder; figures need nothing more.
 
@@ -355,11 +250,12 @@ def read_results(folder: str | Path) -> Results:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> nothing = Results.from_rows(runs=[], questions=[], problems=[], scores=[])
     >>> with TemporaryDirectory() as folder:
-    ...     results("nowhere").write(folder)
+    ...     nothing.write(folder)
     ...     found = read_results(folder)
-    >>> len(found.questions) == len(results("nowhere").questions)
-    True
+    >>> found.questions.num_rows
+    0
 
     """
     require("pyarrow")
@@ -435,41 +331,6 @@ def _score_columns(table: Any) -> Any:
 
 def _type_of(option: str) -> str:
     return NUMBER if option in ORDERS else TEXT
-
-
-def _run(entry: Entry) -> Entry:
-    """An entry as a row, its lists and tables as text."""
-    versions = entry.get("versions", {}).items()
-    return entry | {
-        "notes": "\n".join(entry["notes"]),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions),
-        "date": _day(entry.get("written")),
-    }
-
-
-def _day(seconds: float | None) -> str | None:
-    """The day of a moment, in UTC.
-
-    >>> _day(0.0)
-    '1970-01-01'
-    """
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).date().isoformat()
-
-
-def _problems(
-    store: Store, entries: Mapping[str, Entry], named: Mapping[str, Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """A row for each problem, with what must be said of its rows in any caption."""
-    first = {
-        named.get(key, entry)["problem"]: entry for key, entry in reversed(list(entries.items()))
-    }
-    rows = []
-    for problem, entry in sorted(first.items()):
-        about = store.truth(entry).about
-        more = {"n_classes": len(about["classes"]), "n_groups": len(about["groups"])}
-        text = json.dumps(about, ensure_ascii=False)
-        rows.append(about | more | {"problem": problem, "about": text})
-    return rows
 
 
 def _to_database(database: Any, path: Path) -> None:

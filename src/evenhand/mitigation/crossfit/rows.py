@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.codes import union
 from evenhand._columns.encoding import check_lengths, classes, finite, floats, weights
+from evenhand._data.areas import check_direction
 from evenhand._data.dataframes import is_frame
-from evenhand._data.distributions import check_direction, distribution
+from evenhand._data.distributions import distribution
 from evenhand._data.groups import Groups, groups, show
 from evenhand._data.probable import Probable
 from evenhand._data.tasks import favorable_label, scored_label

@@ -1,0 +1,145 @@
+"""What a panel shows: its limits, arrows for what lies beyond them, and the crowded corner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenhand.benchmark.figures._roots import is_by_root
+from evenhand.benchmark.figures.theme import PERFORMANCES, Theme
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of a panel
+FEW = 8  # points that anyone can distinguish
+REACH = 4.0
+NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
+MARGIN, STRIP = 0.07, 0.2  # shares of what is shown, left free at an edge and at one with arrows
+BEYOND = "_beyond"  # the label of an arrow's marker
+APART = 0.07  # between two arrows, of the edge
+
+Limits = tuple[float, float]
+
+
+def height(y: str, tables: Sequence[Any], reach: float) -> Limits:
+    values = np.concatenate([table["y"].to_numpy() for table in tables])
+    if is_by_root(y):
+        return 0.0, 1.06 * float(values.max())
+    is_high_good = y in ("accuracy", "r2")
+    low, high = window(values, low_is_good=not is_high_good, reach=reach)
+    bars = np.concatenate([table["y_error"].fillna(0).to_numpy() for table in tables])
+    room = float(np.clip((values + bars if is_high_good else values - bars) - high, 0, None).max())
+    if is_high_good:  # bars of the best points stay inside, unless they are very long
+        high += min(room, 0.25 * (high - low))
+    return low if y in PERFORMANCES else 0.0, high  # a criterion is best at 0
+
+
+def breadth(x: str, table: Any, reach: float) -> Limits:
+    values = table["x"].to_numpy()
+    highest = 1.05 * float(np.nanmax(values + table["x_error"].fillna(0)))
+    if values.min() < 0:
+        return float(values.min()), highest
+    if is_by_root(x):
+        far = window(np.sqrt(values), low_is_good=True, reach=reach, start=0.0)[1] ** 2
+    else:
+        far = window(values, low_is_good=True, reach=reach, start=0.0)[1]
+    if far > values.max():  # all are inside: their bars too, unless they are very long
+        far = max(far, min(highest, NEAR * far))
+    return 0.0, max(far, 1.25 * float(np.median(values)), 1e-12)  # also where all are about equal
+
+
+def beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
+    """An arrow for each line that leaves the window, in the strip that `window` keeps free."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    right = points["x"] > x[1]
+    up = (points["y"] > y[1]).astype(int) - (points["y"] < y[0]).astype(int)
+    away = points.assign(right=right, up=up.where(~right, 0))[right | (up != 0)]
+    taken: list[tuple[int, float]] = []
+    for (name, to_right, to_up), own in away.groupby(["series", "right", "up"], sort=False):
+        inside = np.column_stack([own["x"].clip(*x), own["y"].clip(*y)])
+        along = 1 if to_right else 0
+        place = _free(float(np.median(to_axes.transform(inside)[:, along])), int(to_up), taken)
+        start, tip = (0.13, 0.0) if to_up < 0 else (0.9, 1.0)
+        at, end = (place, start), (place, tip)
+        if to_right:
+            at, end = at[::-1], end[::-1]
+        style = theme.style(str(name))
+        axes.plot(*at, transform=axes.transAxes, label=BEYOND, zorder=6, **style.line)
+        axes.annotate(
+            "",
+            xy=end,
+            xytext=at,
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            arrowprops={"arrowstyle": "->", "color": style.ink, "linewidth": 1.0},
+        )
+
+
+def _free(place: float, edge: int, taken: list[tuple[int, float]]) -> float:
+    """Where along an edge an arrow stands, beside the others.
+
+    >>> _free(0.9, -1, [(-1, 0.88), (0, 0.9)]) < 0.82
+    True
+    """
+    place = min(max(place, APART), 1 - APART)
+    step = APART if place < 0.5 else -APART
+    while any(other == edge and abs(place - at) < APART for other, at in taken):
+        place += step
+    taken.append((edge, place))
+    return place
+
+
+def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
+    """The corner where most points crowd, if it is a small part of the panel; else None.
+
+    It holds the points nearest to where the middle of them is, and lines of two methods at least.
+    """
+    inside = points[points["x"].between(*x) & points["y"].between(*y)]
+    if len(inside) < FEW or inside["series"].nunique() < 2:
+        return None
+    spans = np.array([x[1] - x[0], y[1] - y[0]])
+    places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
+    near = np.hypot(*(places - np.median(places, axis=0)).T)
+    crowd = places[np.argsort(near, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
+    low, high = crowd.min(axis=0), crowd.max(axis=0)
+    margin = 0.08 * np.maximum(high - low, 0.05)
+    low, high = np.maximum(low - margin, 0), np.minimum(high + margin, 1)
+    if np.prod(high - low) > CROWDED or (high - low).max() > 0.8:
+        return None
+    ends = np.array([low, high]) * spans + [x[0], y[0]]
+    return (float(ends[0, 0]), float(ends[1, 0])), (float(ends[0, 1]), float(ends[1, 1]))
+
+
+def window(
+    values: Any, *, low_is_good: bool = False, reach: float = REACH, start: float | None = None
+) -> tuple[float, float]:
+    """Limits that show the better three quarters well, and of the others what is not too far.
+
+    No point is at the edge; where some are beyond it, a strip is free for their arrows. `start` is
+    where the axis begins, if not at the best value.
+
+    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.10]))
+    (0.696, 0.7214)
+    >>> window(np.array([0.70, 0.71, 0.72, 0.72, 0.69]))
+    (0.6879, 0.7221)
+    """
+    sign = -1.0 if low_is_good else 1.0
+    seen = sign * np.asarray(values, dtype=np.float64)
+    quarter, best, least = (float(np.quantile(seen, at)) for at in (0.25, 1.0, 0.0))
+    worst = least
+    if np.isfinite(reach):
+        worst = max(worst, quarter - reach * max(best - quarter, 1e-9))
+    first = best if start is None else sign * start
+    if first - least <= NEAR * (first - worst):
+        worst = least
+    span = max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
+    shown = float(seen[seen >= worst].min())
+    while (near := float(seen[seen >= shown - STRIP * span].min())) < shown:
+        shown, span = near, max(best - near, span)
+    span = max(best - shown, 1e-3 * abs(best), 1e-4)
+    below = STRIP if (seen < shown).any() else MARGIN
+    ends = sorted((sign * (shown - below * span), sign * (best + MARGIN * span)))
+    return round(ends[0], 6), round(ends[1], 6)
