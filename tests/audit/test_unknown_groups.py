@@ -346,3 +346,24 @@ def test_the_command_line_writes_the_page_of_a_partial_audit(folder):
     assert document["findings"] == expected.document()["findings"]
     assert "What each answer assumes" in (folder / "page.html").read_text()
     assert "Criteria" in (folder / "page.md").read_text()
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_groups_without_rows_of_a_label_are_no_numerical_accident(clustered):
+    rng = np.random.default_rng(3157)
+    groups = rng.choice(15, 60, p=rng.dirichlet(np.ones(15)))
+    truth, decided = rng.integers(0, 2, (2, 60))
+    asked = {"cluster": rng.integers(0, 12, 60)} if clustered else {}
+    weight = rng.gamma(0.5, 2, 60) + 0.01
+    gone = np.where(rng.random(60) < 0.1, None, groups.astype(object))
+    for known in (groups, gone):  # all are known, or not
+        found = eh.audit(
+            truth,
+            decided,
+            sensitive_features=known,
+            missing="unknown",
+            sample_weight=weight,
+            favorable=1,
+            **asked,
+        )
+        assert "NaN" not in found.to_json()

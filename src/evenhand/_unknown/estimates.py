@@ -167,8 +167,8 @@ def instrumental(counts: Counted) -> Estimate:
     inverse = np.linalg.inv(square)
     parts = counts.hit, counts.about
     hits, rows = (inverse @ (mixing.T @ _sum(counts, each)) for each in parts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(rows > 0, hits / rows, np.nan)
+    rows = np.where(rows > 0, rows, np.nan)
+    values = hits / rows
     mixing = _at(counts, mixing)
     missed = [each - mixing @ fitted for each, fitted in zip(parts, (hits, rows), strict=True)]
     rate = np.nan_to_num(values)[:, None, None]

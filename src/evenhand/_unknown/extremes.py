@@ -43,6 +43,7 @@ from evenhand.measures import Measure
 MOST_SETS = 10  # groups of which all sets are looked at
 MOST_ORDERS = 8
 KINK = 1.5  # standard errors by which a kink may be nearer than it looks
+FAR = 40.0  # standard errors from which on a normal density is 0
 ROUNDING = 1e-12
 SWAPPED = [1, 0, 2]  # hits and misses exchanged
 
@@ -186,7 +187,7 @@ def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_])
     from scipy.special import ndtr
 
     error = np.sqrt((moves**2 * squares[:, None, :]).sum(axis=0))
-    z = np.maximum(np.abs(gap) / np.maximum(error, 1e-300) - KINK, 0.0)
+    z = np.clip(np.abs(gap) / np.maximum(error, 1e-300) - KINK, 0.0, FAR)
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     return np.where(mixed, error * (density - z * ndtr(-z)), 0.0)
 
