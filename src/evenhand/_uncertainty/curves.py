@@ -167,8 +167,20 @@ def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float
     by = np.where(skew != 0, np.clip(skew, -MOST_BENT, MOST_BENT), 1.0)
     nearer = np.where(skew != 0, 3 / by * (1 - np.cbrt(1 - by * reach)), reach)
     # Toward the tail Hall's cube has no end; there its series is taken as far as skewness goes.
-    bent = np.where(skew * reach > 0, reach + skew * reach**2 / 3, nearer)
-    return np.asarray(np.clip(center + bent * known.error, *bounds))
+    bent = np.where(skew * reach > 0, reach + skew * reach**2 / 3, nearer) * known.error
+    if known.growth is not None and known.usual is not None:
+        least = _supposed_reach(reach, known.error, known.growth, known.usual)
+        bent = np.where(known.growth * reach > 0, np.sign(reach) * np.fmax(abs(bent), least), bent)
+    return np.asarray(np.clip(center + bent, *bounds))
+
+
+def _supposed_reach(reach: Floats, error: Floats, growth: Floats, usual: Floats) -> Floats:
+    """How far a value is that lies so many errors away, with the error that it would have itself.
+
+    δ² = z² (e² + g δ), as that of Wilson's limits of a rate, but no error above the usual one.
+    """
+    half = reach**2 * np.abs(growth) / 2
+    return np.minimum(half + np.sqrt(half**2 + (reach * error) ** 2), np.abs(reach) * usual)
 
 
 def both_limits(at: Callable[[Floats], Floats], error: float) -> tuple[Floats, Floats]:

@@ -10,7 +10,10 @@ rows of several groups, the products are covariances of groups (Liang and Zeger 
 from their kurtosis κ: a variance of n rows has about 2 (n − 1) / (κ − 1) degrees of freedom
 (Satterthwaite). Groups that have few of them are lent the variance of all rows, but none is taken
 to vary less than it shows. Skewness bends the limits (Hall 1992): it is estimated from all groups
-and from the group alone, and each limit is bent by whichever leaves it farther away.
+and from the group alone, and each limit is bent by whichever leaves it farther away. A group whose
+rows are all but alike has shown nothing of its spread. Toward the tail its variance is that at the
+value that is supposed, as score tests take that of a rate: it grows with the mean by the third
+moment over the second, as in every exponential family, up to the variance of all rows.
 
 *Dependent groups.* What is asked of groups is how they differ, so that of a covariance Σ only
 V(a, b) = Σ(a, a) + Σ(b, b) − 2 Σ(a, b) counts. *Quasi-variances* q are those of independent groups
@@ -35,6 +38,7 @@ LENT_ROWS = 2.0  # rows of the common variance that every group is lent
 SKEWED_ROWS = 100.0  # rows of the common skewness that every group is lent
 LENT_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
 WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
+ALIKE = 0.05  # of the common variance: less of it, and rows are all but alike
 OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
 BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness, of a gamma: a tail to one side
 MOST_UNSEEN = 5.0  # times the skewness of few rows that they may have hidden
@@ -99,13 +103,23 @@ class RowMoments(NamedTuple):
 class Known(NamedTuple):
     """Standard errors, their degrees of freedom, and skewness over the root of the rows.
 
-    `skew` bends limits below, and those above where `skew_above` does not.
+    `skew` bends limits below, and those above where `skew_above` does not. `growth` is how fast
+    the square of an error grows with the value that is supposed, up to that of `usual`.
     """
 
     error: Floats
     free: Floats
     skew: Floats
     skew_above: Floats | None = None
+    growth: Floats | None = None
+    usual: Floats | None = None
+
+    def scaled(self, by: Floats) -> Known:
+        """The same with errors that are so many times as large."""
+        if self.growth is None or self.usual is None:
+            return self._replace(error=self.error * by)
+        ends = {"growth": self.growth * by**2, "usual": self.usual * by}
+        return self._replace(error=self.error * by, **ends)
 
 
 def steadied(moments: RowMoments) -> Known:
@@ -136,7 +150,11 @@ def steadied(moments: RowMoments) -> Known:
     root = np.sqrt(np.maximum(rows, 1.0))
     low, high = _skews(skewness, rows, root)
     error = np.sqrt(variance) / root
-    return Known(error, np.maximum(free, 1.0), low / root, high / root)
+    third = _common(np.where(rows > 0, np.nan_to_num(skewness) * own**1.5, np.nan), rows)
+    hidden = np.maximum(1 - np.nan_to_num(ratio(own, ALIKE * common), nan=1.0), 0.0)
+    growth = hidden * np.nan_to_num(ratio(third, common * rows))
+    usual = np.sqrt(common) / root
+    return Known(error, np.maximum(free, 1.0), low / root, high / root, growth, usual)
 
 
 def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats]:

@@ -47,8 +47,7 @@ def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tup
     """What is known of groups beside each other, and of each alone."""
     known = steadied(moments)
     if amount is None:
-        part = _sampled_part(source)
-        return (known._replace(error=known.error * np.sqrt(part)),) * 2
+        return (known.scaled(np.sqrt(_sampled_part(source))),) * 2
     spread = _lent(moments, known)
     both = []
     for rows in (amount.rows, amount.alone):
