@@ -105,7 +105,7 @@ def test_groups_that_share_a_dozen_clusters_have_the_p_value_of_the_paired_t_tes
         table = np.bincount(template * 2 + group, value).reshape(12, 2) / 4
         expected = ttest_rel(table[:, 0], table[:, 1]).pvalue
         found = p_value("weak_parity", y_pred=value, sensitive_features=group, cluster=template)
-        assert 0.45 <= found / expected <= 1.6  # by as much as variances that are lent differ
+        assert 0.9 <= found / expected <= 1.35  # by as much as rows and tails that are lent differ
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -136,13 +136,13 @@ class Units:
         own = np.nan_to_num(ratio(ratio(square * common, taken), spread))
         free = np.where(own > 0, self._free(residuals, square, varied), 0.0)
         lent = np.minimum(LENT_UNITS, free.sum(axis=-1, keepdims=True) - free)
+        covariance = self._covariance(residuals / size[:, self.owner])
+        if covariance is not None:  # what the same clusters tell of others is nothing more
+            lent = np.minimum(lent, np.maximum(self.clusters - 1.0 - free, 0.0))
         both = free + lent
         variance = np.where(both > 0, ratio(free * own + lent * common, both), common)
         variance = np.nan_to_num(ratio(np.maximum(variance, alone), total**2))
         units = np.maximum(self.numbers, 1.0)
-        covariance = self._covariance(residuals / size[:, self.owner])
-        if covariance is not None:  # groups are then lent what they know themselves
-            both = np.minimum(both, max(self.clusters - 1.0, 1.0))
         free = np.where(both > 0, np.maximum(both, 1.0), KNOWN)
         least = spread * alone / size**2
         return Varied(variance, free, square / size**2, covariance, least, least / units / 2)
@@ -389,7 +389,7 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
         ),
     ]
     floor = single[0].floor
-    own = np.array([np.diagonal(one, axis1=-2, axis2=-1) + floor for one in known])
+    own = np.array([np.maximum(np.diagonal(one, axis1=-2, axis2=-1), floor) for one in known])
     quasi = np.array([quasi_ratio(one, floor) for one in known]) * own
     quasi = (quasi[0] + quasi.max(axis=0)) / 2
     less = np.nan_to_num(ratio(quasi, own.max(axis=0)), nan=1.0)

@@ -305,6 +305,7 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     part = np.maximum(1 - weight**2, 1e-9)
     contrast = float((far**2 / part).max())
     if shared:
+        far = _nearest_by_t(cloud, shared - 1.0)
         at = int((far**2 / part).argmax())
         square = min(square, _hotelling(far, np.ones(groups), groups - 1, shared))
         contrast = min(contrast, _hotelling(far[[at]], part[[at]], 1, shared))
@@ -330,6 +331,22 @@ def _chi_squared(free: int) -> Floats:
     from scipy.special import chdtri
 
     return np.asarray(chdtri(free, EVENLY))
+
+
+def _nearest_by_t(cloud: Cloud, free: float) -> Floats:
+    """Distances from the common value whose sum of squared t, not of squared z, is the least.
+
+    Far away Student's t grows much faster than z: the nearest value by z lies close to one group,
+    and squares of t from there are too large.
+    """
+    low, high = float(cloud.values.min()), float(cloud.values.max())
+    for _ in range(5):
+        grid = np.linspace(low, high, 17)
+        far = cloud.distance(np.repeat(grid[:, None], len(cloud), axis=1))
+        apart = np.clip(stretched(far, np.asarray(free)), -FARTHEST, FARTHEST)
+        best = int((apart**2).sum(axis=1).argmin())
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
+    return np.asarray(far[best])
 
 
 def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> float:

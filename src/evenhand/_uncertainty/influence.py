@@ -48,9 +48,9 @@ TAIL_ALONE = 6.0  # how much more of a tail few rows may hide that other groups 
 def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
     """Quasi-variances over variances (cells, groups), from covariances (cells, groups, groups).
 
-    `floor` (cells, groups) is what a single further unit may add to a variance: groups that never
-    differed may differ in the next one. Pairs are fitted by the ratio of what is wanted to what
-    there is, so that no quasi-variance is negative.
+    `floor` (cells, groups) is what a single further unit may add to a variance, and the least that
+    is left of it: groups that never differed may differ in the next one. Pairs are fitted by the
+    ratio of what is wanted to what there is, so that no quasi-variance is negative.
 
     >>> paired = np.array([[[2.0, 1.5], [1.5, 2.0]]])
     >>> quasi_ratio(paired, np.zeros((1, 2)))
@@ -59,11 +59,11 @@ def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
     own = np.diagonal(covariance, axis1=-2, axis2=-1)
     both = own[..., :, None] + own[..., None, :]
     more = floor[..., :, None] + floor[..., None, :]
-    wanted = np.maximum(both - 2 * covariance, 0.0) + more
+    wanted = np.maximum(both - 2 * covariance, more)
     seen = (own > 0)[..., :, None] & (own > 0)[..., None, :]
     seen &= ~np.eye(own.shape[-1], dtype=bool)
     number = np.maximum(seen.sum(axis=-1), 1)
-    variance = own + floor
+    variance = np.maximum(own, floor)
     fitted = np.where(own > 0, variance, 1.0)
     for _ in range(ROUNDS):
         pairs = fitted[..., :, None] + fitted[..., None, :]
