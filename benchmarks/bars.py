@@ -96,6 +96,17 @@ def rare_scores(rng: Rng) -> Columns:
     return {"y_true": y, "y_score": score, "sensitive_features": group, "score_of": 1}
 
 
+def ones(sizes: Any, share: float) -> Callable[[Rng], Columns]:
+    """Numbers that are 1 or 0: a small group may have no 1, and then shows no spread."""
+
+    def draw(rng: Rng) -> Columns:
+        group = repeated(sizes)
+        value = (rng.random(len(group)) < share).astype(float)
+        return {"y_pred": value, "sensitive_features": group}
+
+    return draw
+
+
 TAILS: dict[str, Callable[[Rng, int], np.ndarray]] = {  # of mean 0 and standard deviation 1
     "lognormal": lambda rng, n: (rng.lognormal(0, 1, n) - np.exp(0.5)) / 2.1612,
     "Pareto of 3": lambda rng, n: (rng.pareto(3, n) - 0.5) / 0.8660,
@@ -244,6 +255,8 @@ def more_designs() -> Iterator[tuple[str, Design]]:
         ("99 % zeros, 5000, 200", zeros((5000, 200), 0.99)),
         ("90 % zeros, 300, 30", zeros((300, 30), 0.9)),
         ("80 % zeros, ten of 60", zeros((60,) * 10, 0.8)),
+        ("5 % ones, 2000, 50", ones((2000, 50), 0.05)),
+        ("2 % ones, 1000, 200", ones((1000, 200), 0.02)),
         ("lognormal, 2000, 20", lognormal((2000, 20))),
         ("lognormal, ten of 60", lognormal((60,) * 10)),
         ("lognormal 0.5, 40, 15", lognormal((40, 15), 0.5)),
