@@ -175,7 +175,7 @@ def _bent_limits(z: Floats, *, center: Floats, known: Known, bounds: tuple[float
 
 
 def _supposed_reach(reach: Floats, error: Floats, growth: Floats, usual: Floats) -> Floats:
-    """How far a value is that lies so many errors away, with the error that it would have itself.
+    """How far away a value is at a distance in errors, with the error that it would have itself.
 
     δ² = z² (e² + g δ), as that of Wilson's limits of a rate, but no error above the usual one.
     """

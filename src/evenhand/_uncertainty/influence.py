@@ -115,7 +115,7 @@ class Known(NamedTuple):
     usual: Floats | None = None
 
     def scaled(self, by: Floats) -> Known:
-        """The same with errors that are so many times as large."""
+        """The same with errors multiplied by a number."""
         if self.growth is None or self.usual is None:
             return self._replace(error=self.error * by)
         ends = {"growth": self.growth * by**2, "usual": self.usual * by}
