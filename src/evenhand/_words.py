@@ -140,6 +140,15 @@ def read_number(text: str) -> float:
     return float(text)
 
 
+def finite_number(text: str) -> float | None:
+    """The number that a text spells in plain digits, if it does and the number is finite."""
+    try:
+        value = read_number(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
 def gap_points(gap: float) -> str:
     """A difference of rates that was observed, in percentage points.
 

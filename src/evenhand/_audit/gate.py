@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 
 from evenhand._audit.finding import Obstacle
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import did_you_mean, plural, read_number
+from evenhand._words import did_you_mean, finite_number, plural
 from evenhand.criteria.evaluation import named
 from evenhand.criteria.questions import Question, questions_of
 from evenhand.measures import resolve
@@ -162,8 +162,8 @@ def gate_of(text: str, task: str | None = None) -> Gate:
     statistical_parity.mpd >= 0.1; selection_rate_ratio.ratio < 0.8
     """
     form = FORM.fullmatch(text) if isinstance(text, str) else None
-    bound = _number(form[4]) if form else None
-    if form is None or bound is None:
+    bound = finite_number(form[4]) if form else None
+    if form is None or bound is None or bound < 0:
         raise InputError(
             "A gate has the form CRITERION.MEASURE > BOUND, such as 'statistical_parity.pq > "
             "0.05', or CRITERION < BOUND of a ratio, such as 'selection_rate_ratio < 0.8', with "
@@ -284,14 +284,6 @@ def _check_can_fail(gate: Gate, question: Question) -> None:
             why = f"{gate.name} is at most {greatest:g}. A bound is not a percentage: "
             why += "five percentage points are 0.05."
         raise InputError(f"The gate '{gate}' could never fail: {why}")
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = read_number(text)
-    except ValueError:
-        return None
-    return value if 0 <= value < math.inf else None
 
 
 def _sign(text: str) -> Sign:

@@ -32,7 +32,7 @@ from evenhand._columns.encoding import (
 )
 from evenhand._data.groups import Groups, clusters, groups, strata_of
 from evenhand._data.surveys import SurveyWeights
-from evenhand._data.tallies import POWERS, Axis, Tally, gathered, one_kind, weighed
+from evenhand._data.tallies import POWERS, Axis, Tally, axes_of, gathered, one_kind, weighed
 from evenhand._data.tasks import spelling, unseen_label
 from evenhand._errors import InputError
 from evenhand._words import listing
@@ -200,12 +200,7 @@ def count(
         raise InputError(
             "Replicate weights already say which rows belong together: leave out cluster=."
         )
-    axes = tuple(
-        Axis(name, tuple(edges[name]), "edges")
-        if edges and name in edges
-        else Axis(name, column.labels)
-        for name, column in coded.items()
-    )
+    axes = axes_of(coded, edges)
     sizes = [axis.size for axis in axes[:-1]] + [axes[-1].size + 1]  # the last is for rows left out
     codes = [column.codes for column in coded.values()]
     replicated = {} if survey is None else _replicated(codes, sizes, named, survey)

@@ -13,9 +13,9 @@ from evenhand._columns.encoding import check_order
 from evenhand._data.counting import rows_in
 from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
 from evenhand._data.evidence import Evidence
-from evenhand._data.groups import Groups, groups
+from evenhand._data.groups import Groups
 from evenhand._data.probable import Probable
-from evenhand._data.roles import OF_RANKINGS, ROLES, Columns
+from evenhand._data.roles import OF_RANKINGS, ROLES, Columns, grouped
 from evenhand._data.summaries import KINDS, Rows, Source
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
@@ -299,13 +299,7 @@ class Data(Columns):
     def _groups(self) -> Groups:
         if self.sensitive_features is None:
             raise InputError("Pass sensitive_features: the column or columns that name the groups.")
-        return groups(
-            self.sensitive_features,
-            bins=self.bins,
-            missing=self.missing,
-            min_count=self.min_count,
-            rare=self.rare,
-        )
+        return grouped(self)
 
     @property
     def _decided(self) -> Any:

@@ -18,7 +18,7 @@ from evenhand._columns import Column, Label, encode
 from evenhand._columns.codes import levels
 from evenhand._columns.encoding import check_classes, check_weights
 from evenhand._data.groups import Groups, Missing, Rare, clusters, groups, missing_note, settle_rare
-from evenhand._data.tallies import Axis, Tally, gathered, weighed
+from evenhand._data.tallies import Tally, axes_of, gathered, weighed
 from evenhand._errors import InputError, InputTypeError, refusing
 from evenhand._words import did_you_mean, plural
 
@@ -91,12 +91,7 @@ class Cells:
         replicates = replicates or {}
         kept = group.codes < len(group.labels)
         coded = {**columns, "group": Column(group.codes, group.labels)}
-        axes = tuple(
-            Axis(name, tuple(edges[name]), "edges")
-            if edges and name in edges
-            else Axis(name, column.labels)
-            for name, column in coded.items()
-        )
+        axes = axes_of(coded, edges)
         codes = np.array([column.codes[kept] for column in coded.values()], dtype=np.intp)
         sums: dict[str, NDArray[Any]] = {"rows": self.rows[kept].astype(np.int64)}
         sums |= {name: values[kept] for name, values in self.sums.items() if name not in replicates}

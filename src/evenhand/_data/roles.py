@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from evenhand._columns import Label
-from evenhand._data.groups import Bins, Missing, Rare
+from evenhand._data.groups import Bins, Groups, Missing, Rare, groups
 from evenhand._data.places import Discount
 from evenhand._data.tasks import Task
 
@@ -286,5 +286,12 @@ def _role(one: Field[Any]) -> Role:
     return Role(one.name, kind, about, one.default, **more)
 
 
+def grouped(given: Columns) -> Groups:
+    """The groups of the rows."""
+    policy: dict[str, Any] = {name: getattr(given, name) for name in POLICY}
+    return groups(given.sensitive_features, bins=given.bins, **policy)
+
+
 ROLES: dict[str, Role] = roles_of(Columns)
+POLICY = ("missing", "min_count", "rare")  # roles of groups that some rows lack, or few rows have
 OF_RANKINGS = ("query", "exposure", "discount", "top_k")  # roles of rows that are items in lists

@@ -29,7 +29,7 @@ from evenhand._data.evidence import (
 )
 from evenhand._data.groups import Groups, clusters, groups
 from evenhand._data.places import discount_of
-from evenhand._data.roles import Columns
+from evenhand._data.roles import Columns, grouped
 from evenhand._data.summaries import Rows, Source, summarize, with_favorable
 from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Tally
@@ -63,13 +63,7 @@ def evidence_from_rows(given: Columns) -> Evidence:
     common: dict[str, Any] = {"sample_weight": given.sample_weight, "cluster": given.cluster}
     check_distinct(**known)
     check_order(**known, **common, strata=given.strata)
-    group = groups(
-        given.sensitive_features,
-        bins=given.bins,
-        missing=given.missing,
-        min_count=given.min_count,
-        rare=given.rare,
-    )
+    group = grouped(given)
     check_several(group.labels)
     common |= {"sensitive_features": group, "cluster": clusters(given.cluster) or None}
     if y_pred is None and y_score is None:
@@ -124,13 +118,7 @@ def evidence_of_lists(given: Columns) -> Evidence:
     for name in NOT_OF_LISTS:
         if getattr(given, name) is not None:
             raise InputError(f"{name}= is not used in a ranking (query=): drop it.")
-    group = groups(
-        given.sensitive_features,
-        bins=given.bins,
-        missing=given.missing,
-        min_count=given.min_count,
-        rare=given.rare,
-    )
+    group = grouped(given)
     check_several(group.labels)
     names = ("sample_weight", "cluster", "y_score", "query", "exposure", "discount", "top_k")
     columns = {name: getattr(given, name) for name in names}

@@ -11,7 +11,7 @@ from evenhand._columns import Column
 from evenhand._data.counting import share_classes
 from evenhand._data.counts import MOMENT_COLUMNS, SELECTED, SLACK, CountedTable, read_counts
 from evenhand._data.group_by import Cells, GroupColumns, as_float, count_cells, listed, read_table
-from evenhand._data.roles import Columns
+from evenhand._data.roles import POLICY, Columns
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_columns, check_kinds
@@ -32,11 +32,7 @@ def tally_table(
 
     rows, weight = given.rows, given.sample_weight
     rate = None if rows is None else given.rate
-    policy: dict[str, Any] = {
-        "missing": given.missing,
-        "min_count": given.min_count,
-        "rare": given.rare,
-    }
+    policy: dict[str, Any] = {name: getattr(given, name) for name in POLICY}
     check_kinds(**policy, sums=sums)
     totals = dict(sums or {})
     _check_sums(totals)

@@ -32,7 +32,7 @@ from evenhand._data.evidence import (
 from evenhand._data.first_look import Survey, check_amounts, fractional, survey_of
 from evenhand._data.group_by import Cells, GroupColumns, listed, read_table
 from evenhand._data.groups import Groups, groups, missing_note
-from evenhand._data.roles import ROLES, Columns
+from evenhand._data.roles import POLICY, ROLES, Columns
 from evenhand._data.rows import evidence_from_rows, evidence_of_lists
 from evenhand._data.score_bins import read_score_bins
 from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
@@ -62,11 +62,7 @@ def evidence_from_table(given: Columns) -> Evidence:
     y_score, rows, bins = given.y_score, given.rows, given.bins
     decided = given.y_pred is not None or given.rate is not None
     at = check_threshold(given.threshold, decided=decided, scored=y_score is not None)
-    policy: dict[str, Any] = {
-        "missing": given.missing,
-        "min_count": given.min_count,
-        "rare": given.rare,
-    }
+    policy: dict[str, Any] = {name: getattr(given, name) for name in POLICY}
     check_kinds(bins=bins, task=given.task, **policy)
     check_columns(**{name: getattr(given, name) for name in NAMED})
     if rows is not None and given.task == "regression" and not decided and y_score is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.codes import Label, positions, union
+from evenhand._columns.codes import Column, Label, positions, union
 from evenhand._data.groups import CLUSTER, Rare, joined, settle_rare, show
 from evenhand._data.once import Unchanging
 from evenhand._errors import InputError, InputTypeError
@@ -365,6 +365,17 @@ def check_rows(rows: NDArray[Any]) -> None:
         raise InputError(
             f"There are {total:,.0f} rows; no more than {MOST_ROWS:,} can be counted exactly."
         )
+
+
+def axes_of(
+    columns: Mapping[str, Column], edges: Mapping[str, Sequence[float]] | None = None
+) -> tuple[Axis, ...]:
+    """The axes of coded columns, of which some may be bins with `edges`."""
+    known = edges or {}
+    return tuple(
+        Axis(name, tuple(known[name]), "edges") if name in known else Axis(name, column.labels)
+        for name, column in columns.items()
+    )
 
 
 def gathered(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._columns.encoding import check_lengths, finite, weights
-from evenhand._data.groups import Groups, groups, show
+from evenhand._data.groups import Groups, groups
 from evenhand._errors import InputError
 from evenhand.criteria.evaluation import named
 from evenhand.measures import MeasureLike
@@ -18,6 +18,7 @@ from evenhand.mitigation.crossfit.rows import (
     Floats,
     check_everyone,
     check_nobody_dropped,
+    places_of,
 )
 from evenhand.mitigation.transport.plan import Plan, Supply, Support
 
@@ -90,13 +91,8 @@ def read_amounts(
         check_everyone(rows.codes, rows.whom.labels)
         return rows
     known = like.whom
-    strange = [label for label in rows.whom.labels if label not in known.labels]
-    if strange:
-        raise InputError(
-            f"Group {show(strange[0])} is not among those that the frontier was traced on."
-        )
-    places = np.array([known.labels.index(label) for label in rows.whom.labels], np.uint32)
-    whom = Groups(places[rows.codes], known.labels, known.names, rows.whom.notes)
+    codes = places_of(rows.whom, known.labels).astype(np.uint32)
+    whom = Groups(codes, known.labels, known.names, rows.whom.notes)
     return Amounts(rows.truth, rows.predicted, whom, rows.weight)
 
 

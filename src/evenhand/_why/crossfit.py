@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from evenhand._columns.encoding import encode, numbers
 from evenhand._errors import InputError
 from evenhand._why.entries import Codes, Entries, Floats
 from evenhand._why.rows import Rows, outcome_of
+from evenhand._why.strata import order_weight
 from evenhand._words import listing
 
 FOLDS = 5
@@ -237,9 +237,7 @@ def column_parts(sample: Sample, names: Sequence[str], whole: Fitted) -> tuple[F
                 whole if size == number else of_some(sample, [names[at] for at in chosen], whole)
             )
             for at in range(number):
-                others = size - (at in chosen)
-                weight = factorial(others) * factorial(number - others - 1) / factorial(number)
-                sign = weight if at in chosen else -weight
+                sign = order_weight(size, number, is_in=at in chosen)
                 values[at] += sign * found.values[0]
                 moved[at] += sign * found.by_row[0]
     return values, moved

@@ -15,6 +15,7 @@ is exact for polynomials.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -157,13 +158,21 @@ def outside(data: Means) -> tuple[Floats, Floats]:
     return np.array([added]), (moved * signs[group])[None]
 
 
+def order_weight(size: int, number: int, *, is_in: bool) -> float:
+    """What columns of a subset of this size count for the part of one of them, or of another.
+
+    Parts are averages over all orders in which columns can be added (Shapley).
+    """
+    others = size - is_in
+    weight = factorial(others) * factorial(number - others - 1) / factorial(number)
+    return weight if is_in else -weight
+
+
 def column_parts(data: Means, codes: list[Codes]) -> tuple[Floats, Floats]:
     """The composition in parts, one for each column whose combinations are the strata.
 
     The average over all orders of what the composition grows by as columns are added (Shapley).
     """
-    from math import factorial
-
     number = len(codes)
     kept = data.shared[data.stratum]
     values, moved = np.zeros(number), np.zeros((number, len(data.values)))
@@ -177,9 +186,7 @@ def column_parts(data: Means, codes: list[Codes]) -> tuple[Floats, Floats]:
         full[kept] = found.by_row[0]
         size = len(chosen)
         for at in range(number):
-            others = size - (at in chosen)
-            weight = factorial(others) * factorial(number - others - 1) / factorial(number)
-            sign = weight if at in chosen else -weight
+            sign = order_weight(size, number, is_in=at in chosen)
             values[at] += sign * found.values[0]
             moved[at] += sign * full
     return values, moved

@@ -9,10 +9,9 @@ about columns has their positions in its name: it does not go over to another co
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple
 
-from evenhand._words import percent, plain, plural, read_number
+from evenhand._words import finite_number, percent, plain, plural
 from evenhand.app.choices import USUAL, Choices
 from evenhand.app.tables import MOST_LABELS, WHOLE, Column, Opened
 
@@ -250,7 +249,7 @@ class Interview:
         column = self.opened.named(self.reading["y_score"])
         key = about("threshold", [column])
         text = self._one(key).strip()
-        value = _number(text)
+        value = finite_number(text)
         lacks = "" if value is not None else "Say from which score people are selected."
         if text and value is None:
             lacks = f"The threshold {text!r} is not a number."
@@ -333,7 +332,7 @@ class Interview:
             self.settings.append(Field("depth", "Combine", "select", options))
             self.auditing["depth"] = int(depth) if depth in ("1", "2", "3") else USUAL["depth"]
         margin = self._one("margin").strip()
-        value = _number(margin)
+        value = finite_number(margin)
         lacks = ""
         if margin and (value is None or value < 0):
             lacks = f"The margin {margin!r} is not a number of 0 or more."
@@ -419,21 +418,13 @@ def _described(column: Column) -> str:
 
 
 def _short(text: str) -> str:
-    value = _number(text)
+    value = finite_number(text)
     return text if value is None else f"{value:.6g}"
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = read_number(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
 
 
 def _cut(text: str) -> int | list[float] | None:
     """A number of bins, or their edges."""
-    values = [_number(part.strip()) for part in text.split(",")] if text else []
+    values = [finite_number(part.strip()) for part in text.split(",")] if text else []
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None

@@ -260,8 +260,12 @@ def main_questions(results: Results) -> list[str]:
     """
     from evenhand.benchmark.figures import main_criteria
 
+    return questions_about(results, main_criteria(results))
+
+
+def questions_about(results: Results, criteria: Sequence[str]) -> list[str]:
+    """The names of all questions about these criteria, by a measure."""
     questions = [question_in(row) for row in results.questions.to_pylist()]
-    criteria = main_criteria(results)
     return [one.name for one in questions if one.measure and criterion_name(one) in criteria]
 
 

@@ -251,10 +251,9 @@ def _criteria(found: Results, criteria: str | None) -> list[str]:
 
 
 def _asked_of(found: Results, names: Sequence[str]) -> list[str]:
-    from evenhand.benchmark.figures.theme import criterion_name, question_in
+    from evenhand.benchmark.sections import questions_about
 
-    questions = [question_in(row) for row in found.questions.to_pylist()]
-    return [one.name for one in questions if one.measure and criterion_name(one) in names]
+    return questions_about(found, names)
 
 
 def _rankings(found: Results, request: Request) -> list[Any]:

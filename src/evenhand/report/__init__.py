@@ -62,20 +62,12 @@ def page(document: Document) -> str:
     '<!doctype html>'
 
     """
-    made = report_of(document)
-    require("jinja2", purpose="The HTML report", extra="report")
-    from evenhand.report.rendering import page as render
-
-    return render(made)
+    return _rendered("page", report_of(document))
 
 
 def explored(document: Document, counts: Document) -> str:
     """The page of an audit, on which what was counted can be explored."""
-    made = report_of(document)
-    require("jinja2", purpose="The HTML report", extra="report")
-    from evenhand.report.rendering import page as render
-
-    return render(made, counts)
+    return _rendered("page", report_of(document), counts)
 
 
 def snippet(document: Document) -> str:
@@ -106,11 +98,15 @@ def snippet(document: Document) -> str:
     True
 
     """
-    made = report_of(document)
-    require("jinja2", purpose="The HTML report", extra="report")
-    from evenhand.report.rendering import snippet as render
+    return _rendered("snippet", report_of(document))
 
-    return render(made)
+
+def _rendered(form: str, *made: Any) -> str:
+    """A report in a form of HTML, which needs Jinja2."""
+    require("jinja2", purpose="The HTML report", extra="report")
+    from evenhand.report import rendering
+
+    return str(getattr(rendering, form)(*made))
 
 
 def markdown(document: Document) -> str:

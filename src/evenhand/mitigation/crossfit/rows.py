@@ -20,7 +20,7 @@ from evenhand._data.probable import Probable
 from evenhand._data.tasks import favorable_label, scored_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_labels
-from evenhand.mitigation.optimal.worst import MOST_CELLS, Proxy
+from evenhand.mitigation.optimal.worst import MOST_CELLS, Proxy, check_assuming
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -168,7 +168,7 @@ def read_rows(
     check_lengths(y_true=truth, y_score=scores, sensitive_features=whom.codes, sample_weight=weight)
     if like is not None:
         known, best, group_labels = like.classes, like.favorable, like.groups
-        code = _places(whom, group_labels) if matrix is None else whom.codes.astype(np.intp)
+        code = places_of(whom, group_labels) if matrix is None else whom.codes.astype(np.intp)
     else:
         known, best = _classes(truth, scores, labels, favorable)
         code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
@@ -250,11 +250,7 @@ def _probable(
     """
     if group_proba is not None:
         raise InputError("sensitive_features are probable already: leave out group_proba.")
-    if given.assuming not in (None, "weighted"):
-        raise InputError(
-            f"assuming={given.assuming!r} cannot go with rules: they are judged by the worst case, "
-            'or with assuming="weighted".'
-        )
+    check_assuming(given.assuming)
     matrix = given.by_row()
     if like is not None:
         if set(given.groups) != set(like.groups):
@@ -360,7 +356,8 @@ def _truth_codes(truth: Any, known: Sequence[Label]) -> Codes:
     return np.asarray(places[truth.codes])
 
 
-def _places(whom: Groups, known: Sequence[Label]) -> Codes:
+def places_of(whom: Groups, known: Sequence[Label]) -> Codes:
+    """Each row's group among those that are known."""
     strange = [label for label in whom.labels if label not in known]
     if strange:
         raise InputError(

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from evenhand._data.groups import show
 from evenhand._data.probable import probable
-from evenhand._errors import InputError
 from evenhand._words import number
 from evenhand.measures import Measure
 from evenhand.mitigation._fields import Positive
@@ -27,7 +26,14 @@ from evenhand.mitigation.optimal.problem import Columns, Problem, compared, cost
 from evenhand.mitigation.optimal.rates import ONE_CLASS
 from evenhand.mitigation.optimal.requirements import Requirement, evenly
 from evenhand.mitigation.optimal.scores import Population, Scores, known_groups
-from evenhand.mitigation.optimal.worst import MOST_CELLS, Allowed, Proxy, Worst, check_worst
+from evenhand.mitigation.optimal.worst import (
+    MOST_CELLS,
+    Allowed,
+    Proxy,
+    Worst,
+    check_assuming,
+    check_worst,
+)
 
 Populations = Callable[[float], Population]  # whose rules are sought, by the bound
 
@@ -241,11 +247,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
         """What is bounded where groups may be any that their probabilities allow."""
         given = self.sensitive_.probable
         assert given is not None
-        if given.assuming not in (None, "weighted"):
-            raise InputError(
-                f"assuming={given.assuming!r} cannot go with rules: they are judged by the worst "
-                'case, or with assuming="weighted".'
-            )
+        check_assuming(given.assuming)
         if given.assuming is not None:
             return None
         check_worst(self._bound().measure, len(self.classes_))

@@ -177,6 +177,15 @@ def largest_gap(rates: Floats) -> float:
     return float(np.nanmax(apart)) if np.isfinite(apart).any() else np.nan
 
 
+def check_assuming(assuming: str | None) -> None:
+    """Refuse assumptions about probable groups by which no rule is judged."""
+    if assuming not in (None, "weighted"):
+        raise InputError(
+            f"assuming={assuming!r} cannot go with rules: they are judged by the worst case, or "
+            'with assuming="weighted".'
+        )
+
+
 def check_worst(measure: Measure, classes: int, **about: Any) -> None:
     """Refuse what has no worst case over groups that are not known."""
     wrong = [f"{name}=" for name, given in about.items() if given]
