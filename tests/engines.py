@@ -104,6 +104,7 @@ def classic_spark():
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.executor.memory": "512m",
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",

@@ -21,7 +21,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from evenhand import InputError
 from evenhand.mitigation import METHODS as LISTED
 
-pytestmark = pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning")  # bounds by PQ
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::evenhand.UnboundWarning"),  # bounds by PQ
+    pytest.mark.usefixtures("few_folds"),
+]
 
 # Without PyTorch its methods are listed, but cannot be fitted; CI has it.
 METHODS = {
@@ -48,7 +51,7 @@ CHEAP = {
     "tolerance": 1e-4,
     "rate_error": 0.05,
 }
-NETWORK = {"max_epochs": 30, "hidden": (), "learning_rate": 0.1, "strength": 0.1}
+NETWORK = {"max_epochs": 15, "hidden": (), "learning_rate": 0.3, "strength": 0.1}
 NETWORK |= {"device": "cpu", "random_state": 0, "progress": False}
 FOLDED = (
     "Frontier",
@@ -250,7 +253,6 @@ ENCODED = (make_pipeline, make_column_transformer, OneHotEncoder)
 ENCODED += (LinearRegression, LogisticRegression)
 
 
-@pytest.mark.usefixtures("few_folds")
 @pytest.mark.parametrize("name", EACH.values())
 def test_text_that_the_base_model_cannot_read_is_named_with_ways_out_that_work(name, people):
     X, value = people
