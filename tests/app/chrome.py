@@ -53,8 +53,7 @@ class Chrome:
         )
         self.resize(width, height)
         if dark:
-            scheme = [{"name": "prefers-color-scheme", "value": "dark"}]
-            self.call("Emulation.setEmulatedMedia", features=scheme)
+            self.prefer("dark")
 
     def __enter__(self):
         return self
@@ -99,6 +98,11 @@ class Chrome:
     def resize(self, width, height):
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.call("Emulation.setDeviceMetricsOverride", **size)
+
+    def prefer(self, scheme):
+        """Let the system ask for dark or light pages, or, by an empty text, for neither."""
+        asked = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", features=asked)
 
     def go(self, url):
         self.call("Page.navigate", url=url)

@@ -2,32 +2,48 @@
 
 import json
 import re
-from html import escape, unescape
+from html import escape
+from itertools import count
 
 import pytest
 
+from app.chrome import Chrome
 from evenhand import report
 from evenhand.cli.demo import audited_adult
 from report import documents
 from report.browser import AFTER, BEFORE, BROWSER, NAMES, run
 
 pytestmark = [
-    pytest.mark.slow,  # each test starts the browser
+    pytest.mark.slow,
     pytest.mark.skipif(BROWSER is None, reason=f"none of {NAMES} is installed"),
 ]
 
 
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory):
+    """One browser for all pages: it takes longer to start than to show any of them."""
+    with Chrome(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
 @pytest.fixture
-def probe(tmp_path):
-    def ask(document, script, *options, width=None):
+def probe(chrome, tmp_path):
+    names = count()
+
+    def ask(document, script, *, width=None, window=(800, 600), scheme=""):
         html = report.page(document).replace("</title>", "</title>" + BEFORE, 1)
         html = html.replace("</body>", AFTER % script + "</body>")
         if width is not None:  # browsers do not make windows as narrow as a phone
             html = f'<iframe width="{width}" height="900" srcdoc="{escape(html)}"></iframe>'
-        path = tmp_path / "page.html"
+        path = tmp_path / f"page {next(names)}.html"
         path.write_text(html, encoding="utf-8")
-        dom = run(tmp_path, *options, "--virtual-time-budget=3000", "--dump-dom", path.as_uri())
-        return json.loads(unescape(re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)[1]))
+        chrome.resize(*window)
+        chrome.prefer(scheme)
+        chrome.call("Storage.clearDataForOrigin", origin="file://", storageTypes="all")
+        chrome.go(path.as_uri())
+        here = f"location.href.startsWith({path.as_uri()!r})"
+        chrome.until(f"{here} && document.querySelector('#probe')")
+        return json.loads(chrome.ask("document.querySelector('#probe').textContent"))
 
     return ask
 
@@ -125,10 +141,10 @@ def test_the_theme_can_be_switched_and_follows_the_system_until_then(probe):
       document.querySelector('[name="theme"]').click();
       return { before, after: paper() };
     """
-    found = probe(documents.single(), script, "--blink-settings=preferredColorScheme=0")
+    found = probe(documents.single(), script, scheme="dark")
     assert found["before"] == "rgb(20, 23, 27)"
     assert found["after"] == "rgb(252, 252, 250)"
-    found = probe(documents.single(), script, "--blink-settings=preferredColorScheme=1")
+    found = probe(documents.single(), script, scheme="light")
     assert found["before"] == "rgb(252, 252, 250)"
 
 
@@ -181,7 +197,7 @@ def demo():
 
 def test_the_demo_takes_four_screens_before_anything_is_opened(probe, demo):
     script = "return { height: document.documentElement.scrollHeight };"
-    found = probe(demo, script, "--window-size=1200,900")
+    found = probe(demo, script, window=(1200, 900))
     assert found["height"] <= 4 * 900
     assert found["problems"] == []
 
@@ -270,7 +286,7 @@ def test_narrow_charts_use_the_whole_width(probe):
     """
     found = probe(documents.binary(), script, width=390)
     narrow = found["lines"] / found["chart"]
-    found = probe(documents.binary(), script, "--window-size=1200,900")
+    found = probe(documents.binary(), script, window=(1200, 900))
     assert narrow > 1.2 * found["lines"] / found["chart"]
 
 
