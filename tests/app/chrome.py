@@ -26,7 +26,6 @@ class Chrome:
     """A browser without a window, with a profile of its own, showing one page."""
 
     def __init__(self, folder: Path, *, width=1280, height=900, dark=False):
-        self.folder = folder
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         command = [BROWSER, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={folder / 'who'}"]
@@ -39,21 +38,30 @@ class Chrome:
         )
         os.close(to_browser)
         os.close(from_browser)
-        self._ids, self._left, self.problems, self.events = count(1), b"", [], []
+        self._ids, self._left = count(1), b""
+        self.problems, self.events = [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self.session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(f"{domain}.enable")
+        self.begin(folder)
+        self.resize(width, height)
+        if dark:
+            self.prefer("dark")
+
+    def begin(self, folder: Path):
+        """Show an empty page, remember no problem, and download to this folder."""
+        self.folder = folder
+        self.go("about:blank")
+        self.until("location.href === 'about:blank'")
+        self.problems, self.events = [], []
         self.call(
             "Browser.setDownloadBehavior",
             behavior="allow",
             downloadPath=str(folder / "downloads"),
             eventsEnabled=True,
         )
-        self.resize(width, height)
-        if dark:
-            self.prefer("dark")
 
     def __enter__(self):
         return self

@@ -11,7 +11,7 @@ import pytest
 
 import evenhand as eh
 from app.test_questions import DECIDED, SCORED, form, opened
-from app.test_walks import chrome, link  # noqa: F401 - fixtures
+from app.test_walks import browser, chrome, link  # noqa: F401 - fixtures
 from evenhand._audit.explore import counts_document
 from evenhand._errors import InputError
 from evenhand.app.questions import Interview

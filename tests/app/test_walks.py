@@ -55,10 +55,16 @@ def link(desk):
         thread.join(30)
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Chrome(tmp_path_factory.mktemp("browser")) as running:
+        yield running
+
+
 @pytest.fixture
-def chrome(tmp_path):
-    with Chrome(tmp_path) as browser:
-        yield browser
+def chrome(browser, tmp_path):
+    browser.begin(tmp_path)
+    return browser
 
 
 def walk(chrome, link, path, answers):

@@ -1,5 +1,7 @@
 """What to do next: steps that fit what was found, with calls that run."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,13 @@ SITUATIONS = {
 }
 
 
+@cache
+def audited(situation):
+    given, options = SITUATIONS[situation]
+    columns = {key: given[key] for key in ("y_true", "y_pred", "y_score") if given[key] is not None}
+    return eh.audit(**columns, sensitive_features=given["groups"], **options)
+
+
 @pytest.mark.slow
 def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
     given, options = SITUATIONS["a group for every age"]
@@ -106,11 +115,7 @@ def test_groups_that_are_many_numbers_are_to_be_cut_into_ranges():
 @pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_every_call_that_a_report_advises_runs(situation):
-    given, options = SITUATIONS[situation]
-    columns = {name: given[name] for name in ("y_true", "y_pred") if given[name] is not None}
-    if given["y_score"] is not None:
-        columns["y_score"] = given["y_score"]
-    found = eh.audit(**columns, sensitive_features=given["groups"], **options)
+    given, found = SITUATIONS[situation][0], audited(situation)
     steps = found.document()["next"]
     assert 1 <= len(steps) <= 3
     for step in steps:
@@ -136,9 +141,7 @@ def test_nobody_is_selected_more_where_no_outcome_was_named_as_favorable():
 
 
 def test_one_decision_for_all_is_no_work_that_is_worse_for_some():
-    given, options = SITUATIONS["one decision"]
-    columns = {name: given[name] for name in ("y_true", "y_pred", "y_score")}
-    found = eh.audit(**columns, sensitive_features=given["groups"], **options)
+    found = audited("one decision")
     assert {"accuracy_parity"} <= {f.criterion for f in found.findings if f.verdict == "differs"}
     said = " ".join(step["found"] for step in found.document()["next"])
     assert "works less well" not in said
@@ -167,10 +170,9 @@ FOUND = {
 @pytest.mark.slow
 @pytest.mark.parametrize("situation", FOUND)
 def test_every_step_has_a_call_and_says_its_cost_in_people(situation):
-    given, options = SITUATIONS[situation]
-    columns = {key: given[key] for key in ("y_true", "y_pred", "y_score") if given[key] is not None}
-    found = eh.audit(**columns, sensitive_features=given["groups"], **options)
     beginning, cost = FOUND[situation]
-    step = next(s for s in found.document()["next"] if s["found"].startswith(beginning))
+    step = next(
+        s for s in audited(situation).document()["next"] if s["found"].startswith(beginning)
+    )
     assert step["call"]
     assert cost in step["cost"]
