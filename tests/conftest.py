@@ -105,9 +105,10 @@ def data_file():
 
 
 def pytest_collection_finish():
-    """What was loaded stays: collecting garbage need not look through it in every test."""
+    """What was loaded stays: collecting garbage need not look through it in every test, or often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture

@@ -104,6 +104,7 @@ def test_the_map_in_contributing_names_every_room_in_the_order_of_the_import_con
         ("tests/test_sql.py::test_a[spark-nan]", "spark"),
         ("tests/test_frames.py::test_b[drop-spark connect]", "spark"),
         ("paper/tests/test_figures.py::test_a[pq::orders]", "paper"),
+        ("tests/compat/test_mlflow.py::test_a", "mlflow"),
         (
             "src/evenhand/_data/tallies.py::evenhand._data.tallies.Tally",
             "src/evenhand/_data/tallies.py",

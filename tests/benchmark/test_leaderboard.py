@@ -51,6 +51,11 @@ def filled(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def boards(filled):
+    return leaderboard(filled)
+
+
 @pytest.fixture
 def store(filled, tmp_path):
     """A copy that may be added to."""
@@ -302,15 +307,14 @@ def test_blind_base_models_have_tracks_for_methods_that_do_not_need_the_group(
 
 
 @pytest.mark.slow
-def test_ranks_by_the_other_measures_and_the_cost_stand_beside_those_by_one(filled):
-    by_mpd = leaderboard(filled)
+def test_ranks_by_the_other_measures_and_the_cost_stand_beside_those_by_one(filled, boards):
     for measure, symbol in (("gini", "Gini"), ("pq", "PQ")):
-        for one, other in zip(by_mpd, leaderboard(filled, measure=measure), strict=True):
+        for one, other in zip(boards, leaderboard(filled, measure=measure), strict=True):
             assert (one.track, one.criterion) == (other.track, other.criterion)
             assert one.ranks[symbol] == {each.method: each.rank for each in other.ranking.entrants}
             assert set(other.ranks) == {"MPD", "Gini", "PQ"} - {symbol}
     spent = results(filled).query("select method, median(cpu_seconds) from runs group by method")
-    assert by_mpd[0].cpu_seconds == pytest.approx(dict(spent.itertuples(index=False, name=None)))
+    assert boards[0].cpu_seconds == pytest.approx(dict(spent.itertuples(index=False, name=None)))
 
 
 def test_a_headline_says_who_leads_by_other_measures():
@@ -454,7 +458,9 @@ def summarized(monkeypatch, *arguments):
 
 
 @pytest.mark.slow
-def test_the_summary_has_a_line_for_every_board_and_says_who_leads(filled, tmp_path, monkeypatch):
+def test_the_summary_has_a_line_for_every_board_and_says_who_leads(
+    filled, boards, tmp_path, monkeypatch
+):
     plan = tmp_path / "plan.toml"
     plan.write_text('name = "plan"\n[problems.simulated]\nrows = 300\n[methods.Reweight]\n')
     options = ("--design", plan, "--to", tmp_path / "docs")
@@ -462,7 +468,6 @@ def test_the_summary_has_a_line_for_every_board_and_says_who_leads(filled, tmp_p
         summarized(monkeypatch, filled, *options)
     summarized(monkeypatch, filled, *options, "--partial")
     text = (tmp_path / "docs" / "summary.md").read_text("utf-8")
-    boards = leaderboard(filled)
     lines = [line for line in text.splitlines() if line.startswith("| binary")]
     assert text.startswith("**Part of a run**")
     assert len(lines) == len(boards)

@@ -135,7 +135,7 @@ def resampled(columns, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", one_in(2, [name for name in FEW if "survey" not in name]))
+@pytest.mark.parametrize("name", one_in(4, [name for name in FEW if "survey" not in name]))
 def test_an_interval_reaches_about_as_far_as_the_bootstraps(name):
     asked, columns = question(name)
     rng = np.random.default_rng(0)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
+from lanes import one_in
 
 pytestmark = pytest.mark.slow
 
@@ -82,8 +83,7 @@ def drawn(kind, seed, groups, gap, how):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["plain", "weighted", "clustered"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "how"), one_in(2, KINDS, ["plain", "weighted", "clustered"]))
 @settings(**FEW)
 @given(
     seed=st.integers(0, 10**6),
