@@ -105,7 +105,7 @@ def data_file():
 
 
 def pytest_collection_finish():
-    """What was loaded stays: collecting garbage need not look through it in every test, or often."""
+    """What was loaded stays: collecting garbage need not look through it in every test."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -144,7 +144,7 @@ def test_growth_with_the_number_of_groups_is_judged_by_its_ratio():
     def run_groups(run) -> int:
         return int(run["problem"].rpartition(" ")[2])
 
-    found = invented.some(lambda run: "multigroup" in run["problem"])
+    found = invented.some(lambda run: "multigroup" in run["problem"] and run["method"] == "Base")
     found = changed(found, ["statistical_parity.mpd"], lambda run: 0.4 + run["seed"] / 1000)
     found = changed(found, ["statistical_parity.pq"], value)
     (level,) = about(found, "SP by MPD of Base stays", "Simulated, many groups")
@@ -289,7 +289,7 @@ def test_verdicts_by_theorem_and_claims_of_ours_are_told_apart(verdicts):
 
 @pytest.mark.slow
 def test_the_papers_claims_are_judged_without_our_own_methods():
-    results = invented.some(lambda run: run["problem"] in ("adult", "compas"))
+    results = invented.some(lambda run: run["problem"] == "adult")
 
     def scores_of_ours(run):
         return 9.0 if run["method"] in OWN else strictness(run)

@@ -31,7 +31,8 @@ def test_one_task_is_repeated_quickly_and_its_runs_are_added_to_a_report(
     assert "The report is evenhand-paper-quick/report()." in done.output
     assert list((tmp_path / "evenhand-paper-quick" / "runs").iterdir())
 
-    kept = invented.some(lambda run: run["problem"] == "adult", seeds=2)
+    few = ("Base", "LinearPost", "EqOdds")
+    kept = invented.some(lambda run: run["problem"] == "adult" and run["method"] in few, seeds=2)
     kept.write(tmp_path / "mine" / "results")
     for _ in range(2):  # the second time adds nothing
         done = invoke(*asked, "--add-to", "mine")

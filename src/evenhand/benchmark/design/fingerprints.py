@@ -18,7 +18,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import distributions, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -280,7 +280,15 @@ def version_of(module: str) -> str:
 
 @cache
 def _owners(top: str) -> tuple[str, ...]:
-    return tuple(sorted(set(packages_distributions().get(top, ()))))
+    if top not in _distributions():  # it may have been installed since they were read
+        _distributions.cache_clear()
+    return tuple(sorted(set(_distributions().get(top, ()))))
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Who installed what, which takes long to read."""
+    return packages_distributions()
 
 
 @cache
@@ -343,6 +351,8 @@ def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
 
 
 def _spec(module: str) -> ModuleSpec | None:
+    if _is_ours(module) and "." in module:
+        return _spec_of_ours(module)
     try:
         return find_spec(module)
     except (ImportError, ValueError):
@@ -350,16 +360,37 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 @cache
+def _spec_of_ours(module: str) -> ModuleSpec | None:
+    """Found without importing the packages that it is in: one of them needs PyTorch."""
+    above = _spec(module.rpartition(".")[0])
+    places = None if above is None else above.submodule_search_locations
+    return None if places is None else PathFinder.find_spec(module, places)
+
+
+@cache
 def _parsed(text: str) -> ast.Module:
     """Code without docstrings and without what only type checkers read."""
     tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
             documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False)
             kept = body[1:] if documented is not None and documented is not False else body
             node.body = [one for one in kept if not _is_for_type_checkers(one)]  # type: ignore[attr-defined]
     return tree
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The tree and all that holds statements or is one: no expression, of which there are most."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in HOLDS_STATEMENTS:
+            waiting += getattr(node, name, ())
+
+
+HOLDS_STATEMENTS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -382,7 +413,7 @@ def _imports(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:
     parts = name.split(".")
     if not is_package:  # `from .` is the package that a module is in
         parts = parts[:-1]
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
