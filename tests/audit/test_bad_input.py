@@ -37,6 +37,13 @@ def test_it_is_refused_in_one_sentence(arguments, message):
         eh.audit(given.pop("y_true"), given.pop("y_pred"), **given)
 
 
+@pytest.mark.parametrize("criterion", ["error_parity", "calibration_parity", "treatment_equality"])
+def test_a_criterion_of_labels_is_not_asked_of_numbers(criterion):
+    needed = "it needs labels to predict, and the task is 'regression'"
+    with pytest.raises(eh.InputError, match=needed):
+        eh.audit([0.5, 1, 2, 3], [1.5, 2, 3, 4], sensitive_features=A, criteria=[criterion])
+
+
 def test_scores_given_as_predictions_of_labels_are_refused():
     with pytest.raises(ValueError, match="pass them as y_score="):
         eh.audit(Y, [0.2, 0.8, 0.4, 0.9], sensitive_features=A)

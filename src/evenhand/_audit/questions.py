@@ -111,11 +111,15 @@ def answerable(
 def _why_not(evidence: Evidence, question: Question) -> str | None:
     """What is missing to ask it, if anything."""
     statistic = question.criterion.statistic
+    kind = question.criterion.kind
     if statistic.needs not in evidence.sources:
-        return question.criterion.kind.hint
+        other = kind.about not in ("lists", "numbers" if evidence.task == "regression" else "")
+        asked = "numbers to predict" if kind.about == "numbers" else "labels to predict"
+        told = other and not evidence.is_of_labels
+        return f"{asked}, and the task is {evidence.task!r}" if told else kind.hint
     source = evidence.sources[statistic.needs]
     if isinstance(source, Tally) and not statistic.sums <= source.sums.keys():
-        return question.criterion.kind.lacking(statistic.sums)
+        return kind.lacking(statistic.sums)
     if question.criterion.one_class and _unnamed(evidence):
         return "favorable=, the favorable label"
     return None
