@@ -156,6 +156,7 @@ def audit_evidence(
     main = main_view(evidence, seen, depth)
     precision = Precision(confidence, margin, tolerances(gates), main.choices)
     answers = examine(main.evidence, questions, precision, progress)
+    has_gaps = any(map(is_missing, main.evidence.groups))
     return Audit(
         evidence=main.evidence,
         findings=answers.findings,
@@ -170,7 +171,7 @@ def audit_evidence(
             *sameness_notes(evidence),
             *main.notes,
             *unasked,
-            *_if_recorded(main.evidence, headlines, confidence),
+            *(_if_recorded(main.evidence, headlines, confidence) if has_gaps else ()),
         ),
         title=title,
         confidence=confidence,
@@ -187,8 +188,7 @@ def _if_recorded(
     """What the first gap could be if people without a group, a group here, were in the others."""
     for question in questions[:1]:
         source = evidence.sources[question.needs]
-        has_gaps = any(map(is_missing, evidence.groups))
-        if not has_gaps or not is_share(question.criterion, source):
+        if not is_share(question.criterion, source):
             continue
         favorable = evidence.favorable_in(one_class=question.criterion.one_class)
         counted = Data(evidence)
