@@ -71,7 +71,8 @@ def answer_to(line):
 def cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+    here = {"processes": False, "protocol": "tcp"}  # test_cluster.py has other processes
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, **here) as local:
         yield local.scheduler_address
 
 

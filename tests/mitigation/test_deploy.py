@@ -31,7 +31,7 @@ from later import Later
 
 onnxruntime = Later("onnxruntime")
 KEY = 11
-MANY = 20_000
+MANY = 8_000
 SEXES = ["F", 'M"; DROP TABLE people; --', "é'\\"]
 
 

@@ -21,7 +21,7 @@ from evenhand.mitigation import (
 from later import Later
 
 onnxruntime = Later("onnxruntime")
-MANY = 20_000
+MANY = 8_000
 KEY = 11
 SEXES = ["F", 'M"; DROP TABLE people; --', "é'\\"]
 MODELS = {
@@ -74,7 +74,7 @@ def people(count, seed, coarse=False):
 def deployed(request):
     """A fitted model, its rule, and new people."""
     coarse = request.param == "corridor of values"
-    X = people(800, 0, coarse)
+    X = people(400, 0, coarse)
     rows = MANY if request.param in ("corridor", "means") else MANY // 10
     model = MODELS[request.param].fit(X, X["p"])
     return model, people(rows, 1, coarse)
