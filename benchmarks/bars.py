@@ -96,12 +96,14 @@ def rare_scores(rng: Rng) -> Columns:
     return {"y_true": y, "y_score": score, "sensitive_features": group, "score_of": 1}
 
 
-def ones(sizes: Any, share: float) -> Callable[[Rng], Columns]:
-    """Numbers that are 1 or 0: a small group may have no 1, and then shows no spread."""
+def ones(
+    sizes: Any, share: float, high: float = 1.0, noise: float = 0.0
+) -> Callable[[Rng], Columns]:
+    """Numbers near 0 and a few that are high: a small group may have none, and shows no spread."""
 
     def draw(rng: Rng) -> Columns:
         group = repeated(sizes)
-        value = (rng.random(len(group)) < share).astype(float)
+        value = high * (rng.random(len(group)) < share) + noise * rng.standard_normal(len(group))
         return {"y_pred": value, "sensitive_features": group}
 
     return draw
@@ -257,6 +259,7 @@ def more_designs() -> Iterator[tuple[str, Design]]:
         ("80 % zeros, ten of 60", zeros((60,) * 10, 0.8)),
         ("5 % ones, 2000, 50", ones((2000, 50), 0.05)),
         ("2 % ones, 1000, 200", ones((1000, 200), 0.02)),
+        ("5 % near 8, eight of 60", ones((60,) * 8, 0.05, 8.0, 0.5)),
         ("lognormal, 2000, 20", lognormal((2000, 20))),
         ("lognormal, ten of 60", lognormal((60,) * 10)),
         ("lognormal 0.5, 40, 15", lognormal((40, 15), 0.5)),

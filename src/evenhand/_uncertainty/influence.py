@@ -38,7 +38,7 @@ LENT_ROWS = 2.0  # rows of the common variance that every group is lent
 SKEWED_ROWS = 100.0  # rows of the common skewness that every group is lent
 LENT_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
 WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
-ALIKE = 0.05  # of the common variance: less of it, and rows are all but alike
+ALIKE = 0.18  # of the common variance: less of it, and rows are all but alike
 OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
 BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness, of a gamma: a tail to one side
 MOST_UNSEEN = 5.0  # times the skewness of few rows that they may have hidden
@@ -153,7 +153,7 @@ def steadied(moments: RowMoments) -> Known:
     third = _common(np.where(rows > 0, np.nan_to_num(skewness) * own**1.5, np.nan), rows)
     hidden = np.maximum(1 - np.nan_to_num(ratio(own, ALIKE * common), nan=1.0), 0.0)
     growth = hidden * np.nan_to_num(ratio(third, common * rows))
-    usual = np.sqrt(common) / root
+    usual = np.sqrt(variance + hidden * np.maximum(common - variance, 0.0)) / root
     return Known(error, np.maximum(free, 1.0), low / root, high / root, growth, usual)
 
 
