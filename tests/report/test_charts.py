@@ -14,7 +14,7 @@ from evenhand.report.charts.lorenz import area, shares
 from evenhand.report.charts.rates import Rate, side
 from evenhand.report.charts.rows import START, WIDTH
 from evenhand.report.charts.svg import Scale
-from evenhand.report.charts.values import Seen
+from evenhand.report.charts.values import Estimate
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 NASTY = '<b title="x">&</b>'
@@ -92,7 +92,7 @@ def test_a_side_is_taken_only_if_the_interval_excludes_the_overall_value():
 
 
 def test_value_interval_and_tolerance_stand_where_they_are_on_the_axis():
-    chart = Values("t", [Seen("x", 1.0, 0.8, 0.9, 0.5, "differs", "beyond")]).svg("c")
+    chart = Values("t", [Estimate("x", 1.0, 0.8, 0.9, 0.5, "differs", "beyond")]).svg("c")
     ((start, width),) = places(chart, "rect", "whisker", "x", "width")
     assert start == pytest.approx(on_axis(0.8))
     assert width == pytest.approx(WIDTH * 0.1)
@@ -101,13 +101,13 @@ def test_value_interval_and_tolerance_stand_where_they_are_on_the_axis():
 
 
 def test_an_undefined_finding_has_a_row_without_marks():
-    chart = Values("t", [Seen("x", None, None, None, None, "undefined", "undefined")]).svg("c")
+    chart = Values("t", [Estimate("x", None, None, None, None, "undefined", "undefined")]).svg("c")
     assert "<circle" not in chart
     assert "undefined" in chart
 
 
 def test_bars_are_ordered_and_the_rest_is_added_up():
-    chart = bars("c", "t", [Bar("a", 0.1), Bar("b", 0.6), Bar("c", 0.3)], most=2, rest="group")
+    chart = bars("c", "t", [Bar("a", 0.1), Bar("b", 0.6), Bar("c", 0.3)], limit=2, noun="group")
     assert places(chart, "rect", "bar", "width") == [(WIDTH,), (WIDTH / 2,)]
     texts = [e.text for e in ET.fromstring(chart).iter("text")]
     assert texts == ["b", "0.600", "c", "0.300", "1 other group", "0.100"]
@@ -137,7 +137,7 @@ def test_distributions_of_many_groups_name_the_extremes():
     "chart",
     [
         Rates(NASTY, [Rate(NASTY, 0.5), Rate("b", 0.1)], 0.2).svg("c"),
-        Values(NASTY, [Seen(NASTY, 1.0, 0.8, 0.9, 0.5, NASTY, "beyond")]).svg("c"),
+        Values(NASTY, [Estimate(NASTY, 1.0, 0.8, 0.9, 0.5, NASTY, "beyond")]).svg("c"),
         bars("c", NASTY, [Bar(NASTY, 1.0, "", NASTY)]),
         lorenz("c", NASTY, [0.0, 0.0]),
         ecdf("c", NASTY, [0, 1], [NASTY], [[0.5, 1]]),

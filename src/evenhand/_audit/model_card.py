@@ -11,7 +11,7 @@ from evenhand._words import escaped
 from evenhand.report.audit import criteria
 from evenhand.report.formats import measure_phrase, words
 from evenhand.report.groups import groups
-from evenhand.report.markdown import shown
+from evenhand.report.markdown import paragraphs
 
 Document = dict[str, Any]
 
@@ -81,7 +81,7 @@ def _section(document: Document) -> Iterator[str]:
     yield f"**{escaped(summary['sentence'])}** {escaped(summary['about'])}"
     for section in (groups(document), criteria(document)):
         for block in section.in_text:
-            yield from shown(block)
+            yield from paragraphs(block)
     if document["too_few"]["groups"]:
         yield escaped(document["too_few"]["sentence"])
     yield "\n".join(f"- {escaped(note)}" for note in (CAUTION, *document["notes"]))

@@ -15,7 +15,7 @@ from evenhand._words import capitalized, listing, plural, rounded
 from evenhand.criteria import Criterion
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
-from evenhand.report.formats import apart, measure_phrase, phrase
+from evenhand.report.formats import gap, measure_phrase, phrase
 
 SCHEMA = "evenhand.comparison/2"
 MOST_NAMED = 3
@@ -247,7 +247,7 @@ def amount(value: float | None, is_rate: bool, *, share: bool = False, toward: i
     """
     if value is not None and is_rate and share:
         return f"{rounded(100 * value, 1, toward):.1f}%"
-    return apart(value, is_rate, toward)
+    return gap(value, is_rate, toward)
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:

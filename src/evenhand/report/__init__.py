@@ -48,7 +48,7 @@ def page(document: Document) -> str:
     Raises
     ------
     InputError
-        If the document is of no schema that there is a page of.
+        If there is no page for the schema of the document.
     MissingExtraError
         If Jinja2 is not installed.
 
@@ -66,7 +66,7 @@ def page(document: Document) -> str:
 
 
 def explored(document: Document, counts: Document) -> str:
-    """The page of an audit, on which what was counted can be explored."""
+    """The page of an audit, with its counts to explore."""
     return _rendered("page", report_of(document), counts)
 
 
@@ -101,16 +101,16 @@ def snippet(document: Document) -> str:
     return _rendered("snippet", report_of(document))
 
 
-def _rendered(form: str, *made: Any) -> str:
+def _rendered(form: str, *arguments: Any) -> str:
     """A report in a form of HTML, which needs Jinja2."""
     require("jinja2", purpose="The HTML report", extra="report")
     from evenhand.report import rendering
 
-    return str(getattr(rendering, form)(*made))
+    return str(getattr(rendering, form)(*arguments))
 
 
 def markdown(document: Document) -> str:
-    """A result as Markdown, fit for a pull-request comment; what is long is folded."""
+    """A result as Markdown, fit for a pull-request comment; long parts are folded."""
     return _markdown(report_of(document))
 
 
@@ -132,7 +132,7 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
     document : mapping
         The document of a result.
     chart : str, optional
-        The name of one chart; by default all of them are drawn.
+        The name of one chart; by default all of them are draw.
     ax : matplotlib Axes, optional
         Where to draw the one chart.
 
@@ -150,17 +150,17 @@ def figure(document: Document, chart: str | None = None, ax: Any = None) -> Any:
 
     """
     charts = getattr(_module(document), "charts", None)
-    known = charts(document) if charts else {}
-    if chart is not None and chart not in known:
-        raise InputError(f"There is no chart {chart!r}; there are {list(known)}.")
-    if ax is not None and chart is None and len(known) != 1:
-        raise InputError(f"One axes holds one chart: name one of {list(known)}.")
-    if not known:
+    available = charts(document) if charts else {}
+    if chart is not None and chart not in available:
+        raise InputError(f"There is no chart {chart!r}; there are {list(available)}.")
+    if ax is not None and chart is None and len(available) != 1:
+        raise InputError(f"One axes holds one chart: name one of {list(available)}.")
+    if not available:
         raise InputError("This result has no chart: nothing in it has a value to draw.")
-    from evenhand.report.figures import drawn
+    from evenhand.report.figures import draw
 
-    wanted = known if chart is None else {chart: known[chart]}
-    return drawn(wanted, document.get("title") or "", ax)
+    selection = available if chart is None else {chart: available[chart]}
+    return draw(selection, document.get("title") or "", ax)
 
 
 def report_of(document: Document) -> Report:
@@ -170,7 +170,7 @@ def report_of(document: Document) -> Report:
 
 
 def _module(document: Document) -> Any:
-    """The module that knows documents of this schema, imported when first asked for."""
+    """The module for documents of this schema, imported when first needed."""
     schema = document.get("schema")
     if schema not in MODULES:
         raise InputError(

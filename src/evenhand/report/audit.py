@@ -30,14 +30,14 @@ from evenhand.report.blocks import (
     Text,
 )
 from evenhand.report.charts import Tradeoff, Values
-from evenhand.report.charts.values import Seen
+from evenhand.report.charts.values import Estimate
 from evenhand.report.criteria import sections
 from evenhand.report.detail import OF_LABELS, detail
 from evenhand.report.findings import FEW, measures_in
 from evenhand.report.formats import (
     amount,
-    apart,
     are_shares,
+    gap,
     judged,
     measure_name,
     measure_phrase,
@@ -46,7 +46,7 @@ from evenhand.report.formats import (
     verdict,
     words,
 )
-from evenhand.report.groups import MOST_DRAWN, group_table, groups, largest, legend, rate_chart
+from evenhand.report.groups import MAX_DRAWN, group_table, groups, largest, legend, rate_chart
 
 Document = Mapping[str, Any]
 
@@ -72,7 +72,7 @@ CLOSED = (
 def report_of(document: Document) -> Report:
     """The report of an audit's document."""
     summary = document["summary"]
-    made = (make(document) for make in SECTIONS)
+    sections = (make(document) for make in SECTIONS)
     about = [summary["about"], _selected(document), _tolerances(document["findings"])]
     return Report(
         kind="audit",
@@ -80,7 +80,7 @@ def report_of(document: Document) -> Report:
         title=document["title"] or "Audit of a model",
         lede=summary["sentence"],
         about=[sentence for sentence in about if sentence],
-        sections=[section for section in made if section is not None],
+        sections=[section for section in sections if section is not None],
         version=document["evenhand"],
         data=document,
         claim=summary["claim"],
@@ -93,7 +93,7 @@ def report_of(document: Document) -> Report:
 def _notebook(document: Document) -> list[Any]:
     """What a notebook shows: the largest groups, the impact ratio and the criteria."""
     summary = document["summary"]
-    table = group_table(summary["table"], largest(summary["table"], MOST_DRAWN))
+    table = group_table(summary["table"], largest(summary["table"], MAX_DRAWN))
     hidden = len(summary["table"]["groups"]) - len(table.rows)
     if hidden:
         table = replace(table, more=f"and {plural(hidden, 'more group')}")
@@ -107,27 +107,27 @@ def charts(document: Document) -> dict[str, Any]:
     firsts = [
         next(rows) for _, rows in groupby(document["findings"], key=lambda f: str(f["criterion"]))
     ]
-    known = [f for f in firsts if f["verdict"] != "undefined" and f["gap"]["value"] is not None]
-    rates = [f for f in known if f["is_rate"]]
-    seen = [
-        Seen(
+    defined = [f for f in firsts if f["verdict"] != "undefined" and f["gap"]["value"] is not None]
+    rates = [f for f in defined if f["is_rate"]]
+    estimates = [
+        Estimate(
             f"{words(f['criterion'])}: {f['verdict']}",
             tolerance=None,
             verdict=f["verdict"],
             kind=verdict(f["verdict"]).kind,
             **{part: f["gap"][part] for part in ("value", "low", "high")},
         )
-        for f in rates or known
+        for f in rates or defined
     ]
     unit = "largest difference between groups" + (", percentage points" if rates else "")
-    drawn = {
+    by_name = {
         "rates": rate_chart(document["summary"]),
-        "criteria": Values("Largest difference by criterion", seen, unit, bool(rates))
-        if seen
+        "criteria": Values("Largest difference by criterion", estimates, unit, bool(rates))
+        if estimates
         else None,
         "frontier": _tradeoff(document),
     }
-    return {name: chart for name, chart in drawn.items() if chart is not None}
+    return {name: chart for name, chart in by_name.items() if chart is not None}
 
 
 def _selected(document: Document) -> str:
@@ -145,14 +145,14 @@ def _selected(document: Document) -> str:
 
 
 def _tolerances(findings: Sequence[Document]) -> str:
-    held = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
-    words_of = {
+    counts = Counter(f["judged"] for f in findings if f["tolerance"] is not None)
+    wording = {
         "exceeds": "above it with the whole interval",
         "falls short": "below it with the whole interval",
         "within tolerance": "within it",
         "inconclusive": "inconclusive",
     }
-    parts = [f"{held[verdict]} {words}" for verdict, words in words_of.items() if held[verdict]]
+    parts = [f"{counts[verdict]} {text}" for verdict, text in wording.items() if counts[verdict]]
     return f"Values with a tolerance: {listing(parts)}." if parts else ""
 
 
@@ -161,17 +161,19 @@ def standing_out(document: Document) -> Section | None:
     chosen = document["summary"]["subgroups"]
     if not chosen:
         return None
-    lines = [_subgroup(one) for one in chosen]
+    lines = [_subgroup(subgroup) for subgroup in chosen]
     blocks = [Bullets(lines), Text(document["scan"]["sentence"], "quiet")]
     brief = [Bullets(lines[:FEW], "strong", STAND_OUT)]
     return Section("subgroups", STAND_OUT, blocks, brief=brief)
 
 
-def _subgroup(one: Document) -> str:
-    value, rest = (amount(one[part], one["is_rate"]) for part in ("value", "rest"))
+def _subgroup(subgroup: Document) -> str:
+    is_rate = subgroup["is_rate"]
+    value, everyone_else = (amount(subgroup[part], is_rate) for part in ("value", "rest"))
+    label = f"{name(subgroup['label'])} ({plural(subgroup['rows'], 'row')})"
     return (
-        f"{name(one['label'])} ({plural(one['rows'], 'row')}): {one['statistic']} {value}, "
-        f"everyone else {rest}; the gap is at least {apart(one['at_least'], one['is_rate'], -1)}."
+        f"{label}: {subgroup['statistic']} {value}, everyone else {everyone_else}; the gap is at "
+        f"least {gap(subgroup['at_least'], is_rate, -1)}."
     )
 
 
@@ -180,37 +182,37 @@ def _steps(document: Document) -> list[Step]:
 
 
 def next_steps(document: Document) -> Section | None:
-    """What follows from what was found."""
-    known = _steps(document)
-    if not known:
+    """What to do next, given the findings."""
+    steps = _steps(document)
+    if not steps:
         return None
-    return Section("next", NEXT, [Steps(known)], brief=[Heading(NEXT), Steps(known[:2])])
+    return Section("next", NEXT, [Steps(steps)], brief=[Heading(NEXT), Steps(steps[:2])])
 
 
 def why_they_differ(document: Document) -> Section | None:
     """What the gap of the first finding is made of, in two sentences and a chart."""
-    known = document["why"]
-    if known is None:
+    account = document["why"]
+    if account is None:
         return None
-    caption = f"{why.CAPTION} {known['caution']}"
-    blocks = [Text(known["sentence"]), Figure("waterfall", why.waterfall(known), caption)]
+    caption = f"{why.CAPTION} {account['caution']}"
+    blocks = [Text(account["sentence"]), Figure("waterfall", why.waterfall(account), caption)]
     return Section("why", "Why they differ", blocks, brief=[])
 
 
 def closing_the_gap(document: Document) -> Section | None:
-    """What less disparity would cost, and the curve that no rule can do better than."""
-    known = document.get("frontier")
-    if known is None:
+    """What less disparity would cost, and the curve that no rule can beat."""
+    frontier = document.get("frontier")
+    if frontier is None:
         return None
     chart = _tradeoff(document)
     blocks: list[Any] = []
     if chart is not None:
         caption = f"{capitalized(chart.upward)} against {chart.across}. {CAPTION}"
-        blocks = [Bullets(known["sentences"]), Figure("frontier-curve", chart, caption)]
-    first, *others = known["notes"]
+        blocks = [Bullets(frontier["sentences"]), Figure("frontier-curve", chart, caption)]
+    first, *remarks = frontier["notes"]
     notes = [Text(first, "caution" if chart is not None else "quiet")]
-    notes.append(Text(" ".join(others), "quiet"))
-    brief = [Text(" ".join(known["sentences"][:2]))] if chart is not None else []
+    notes.append(Text(" ".join(remarks), "quiet"))
+    brief = [Text(" ".join(frontier["sentences"][:2]))] if chart is not None else []
     return Section("frontier", "What closing the gap would cost", [*blocks, *notes], brief=brief)
 
 
@@ -233,10 +235,10 @@ def _tradeoff(document: Document) -> Tradeoff | None:
 def criteria(document: Document) -> Section:
     """Each criterion: what it asks, its verdict, and where the inequality sits."""
     parts = sections(document)
-    asked = [(key, measure_name(key)) for key in measures_in(document)]
-    controls = Template("controls.html", {"measures": asked, "sections": parts})
-    swept = {"distributions": document["distributions"] is not None}
-    folds = Template("criteria.html", {"sections": parts, **swept})
+    measures = [(key, measure_name(key)) for key in measures_in(document)]
+    controls = Template("controls.html", {"measures": measures, "sections": parts})
+    context = {"distributions": document["distributions"] is not None}
+    folds = Template("criteria.html", {"sections": parts, **context})
     lines = document["summary"]["criteria"]
     return Section(
         "criteria",
@@ -254,14 +256,14 @@ def criteria_table(lines: Iterable[Document]) -> Table:
             [
                 Cell(words(line["name"])),
                 Cell(
-                    f"{verdict(line['verdict']).mark} {judged(line)}",
-                    kind=verdict(line["verdict"]).kind,
+                    f"{outcome.mark} {judged(line)}",
+                    kind=outcome.kind,
                 ),
                 Cell(line["words"]),
             ]
         )
         for line in lines
-        for told in [verdict(line["verdict"])]
+        for outcome in [verdict(line["verdict"])]
     ]
     return Table("Criteria", [Head("Criterion"), Head("Verdict"), Head("In words")], rows)
 
@@ -272,10 +274,10 @@ def _by_verdict(lines: Sequence[Document]) -> Iterable[Bullets]:
     def place(line: Document) -> int:
         return order.index(line["verdict"]) if line["verdict"] in order else len(order)
 
-    for named, same in groupby(sorted(lines, key=place), key=lambda line: str(line["verdict"])):
-        items = [_short(line) for line in same]
-        head = f"{VERDICTS.get(named, named)} ({len(items)}):"
-        yield Bullets(items, named, head, columns=2)
+    for outcome, group in groupby(sorted(lines, key=place), key=lambda line: str(line["verdict"])):
+        items = [_short(line) for line in group]
+        head = f"{VERDICTS.get(outcome, outcome)} ({len(items)}):"
+        yield Bullets(items, outcome, head, columns=2)
 
 
 def _short(line: Document) -> str:
@@ -284,11 +286,11 @@ def _short(line: Document) -> str:
 
 def notes(document: Document) -> Section | None:
     """What was left out, merged or assumed."""
-    said = [note for note in document["notes"] if note != document["summary"]["sentence"]]
-    if not said:
+    remarks = [note for note in document["notes"] if note != document["summary"]["sentence"]]
+    if not remarks:
         return None
-    brief = [Text(f"Note: {note}", "quiet") for note in said[:FEW]]
-    return Section("notes", "Notes", [Bullets(said, "notes")], brief=brief)
+    brief = [Text(f"Note: {note}", "quiet") for note in remarks[:FEW]]
+    return Section("notes", "Notes", [Bullets(remarks, "notes")], brief=brief)
 
 
 SECTIONS: list[Callable[[Document], Section | None]] = [

@@ -42,7 +42,7 @@ class Bullets:
 
 
 class Step(NamedTuple):
-    """Something to do: what was found, what helps, the call that does it, and what it costs.
+    """Something to do: the finding, the remedy, the call that does it, and what it costs.
 
     `action` is what to do in half a line.
     """
@@ -101,7 +101,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a name for those who do not see it; `foot` holds lines about all of it.
+    """A table with a name for screen readers; `foot` holds lines about all of it.
 
     `more` says in words what is not shown. On a terminal a table that is `elastic` gives up lines
     where the rest needs room, and says how many more there are of that noun.
@@ -150,7 +150,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that are closed until somebody asks for them."""
+    """Blocks that are collapsed until opened."""
 
     form: ClassVar[str] = "fold"
     title: str

@@ -1,4 +1,4 @@
-"""Reports where groups are not known: of one criterion, or of all; and what each answer assumes."""
+"""Reports where groups are unknown, of one criterion or all: answers and what each assumes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from evenhand.report.blocks import (
     Text,
 )
 from evenhand.report.charts import Values
-from evenhand.report.charts.values import Seen
-from evenhand.report.formats import apart, is_width, key, measure_name, name, within, words
+from evenhand.report.charts.values import Estimate
+from evenhand.report.formats import gap, is_width, key, measure_name, name, within, words
 
 Document = Mapping[str, Any]
 
@@ -46,42 +46,46 @@ VERDICTS = {
 
 def report_of(document: Document) -> Report:
     """The report of the document of a `Bounds` or of a `PartialAudit`."""
-    return _of_audit(document) if "findings" in document else _of_one(document)
+    return _audit_report(document) if "findings" in document else _criterion_report(document)
 
 
 def charts(document: Document) -> dict[str, Any]:
     """The charts that figures show, by name: every answer, or the decisive one of every criterion.
 
-    Only criteria in one unit, that of the first, stand on one axis.
+    Only criteria in the unit of the first share its axis.
     """
     if "findings" not in document:
-        one = _answered(document)
-        seen = [_seen(TITLES[each["name"]], each, one) for each in one["answers"]]
-        return {"answers": _drawn("What each assumption gives", seen, one)}
-    findings = [_answered({**document, **one}) for one in document["findings"]]
-    first, decisive, seen = findings[0], document["decisive"], []
-    for each in findings:
-        answer = next((one for one in each["answers"] if one["name"] == decisive), None)
-        if answer and all(each[part] == first[part] for part in ("measure", "is_share")):
-            seen.append(_seen(words(each["criterion"]), answer, each))
+        finding = _with_available_answers(document)
+        estimates = [
+            _estimate(TITLES[answer["name"]], answer, finding) for answer in finding["answers"]
+        ]
+        return {"answers": _chart("What each assumption gives", estimates, finding)}
+    findings = [
+        _with_available_answers({**document, **finding}) for finding in document["findings"]
+    ]
+    first, decisive, estimates = findings[0], document["decisive"], []
+    for finding in findings:
+        answer = next((a for a in finding["answers"] if a["name"] == decisive), None)
+        if answer and all(finding[part] == first[part] for part in ("measure", "is_share")):
+            estimates.append(_estimate(words(finding["criterion"]), answer, finding))
     title = f"{TITLES[decisive]} answer by criterion" if decisive != "bounds" else "Bounds"
-    return {"criteria": _drawn(title, seen, first)}
+    return {"criteria": _chart(title, estimates, first)}
 
 
-def _seen(label: str, answer: Document, document: Document) -> Seen:
+def _estimate(label: str, answer: Document, document: Document) -> Estimate:
     """An answer as a line of a chart, in color if the verdict rests on it."""
     decides = answer["name"] == document["decisive"]
     verdict = VERDICTS[document["verdict"]] if decides else "only if its assumption holds"
     kind = {"differs": "beyond", "alike": "within"}.get(verdict, "")
     ends = {part: answer[part] for part in ("value", "low", "high")}
-    return Seen(label, tolerance=document["fail_if"], verdict=verdict, kind=kind, **ends)
+    return Estimate(label, tolerance=document["fail_if"], verdict=verdict, kind=kind, **ends)
 
 
-def _drawn(title: str, seen: Sequence[Seen], document: Document) -> Values:
+def _chart(title: str, estimates: Sequence[Estimate], document: Document) -> Values:
     unit = measure_name(document["measure"]).lower()
     is_rate = _in_points(document)
     unit += ", percentage points" if is_rate else ""
-    return Values(title, seen, unit, is_rate, f"{title}; the table has the numbers.")
+    return Values(title, estimates, unit, is_rate, f"{title}; the table has the numbers.")
 
 
 def _pictured(document: Document) -> list[Figure]:
@@ -95,8 +99,8 @@ def _in_points(document: Document) -> bool:
     return bool(document["is_share"] and is_width(document["measure"]))
 
 
-def _of_one(document: Document) -> Report:
-    pictures, document = _pictured(document), _answered(document)
+def _criterion_report(document: Document) -> Report:
+    pictures, document = _pictured(document), _with_available_answers(document)
     answers = _answers(document)
     return Report(
         kind="bounds",
@@ -118,20 +122,22 @@ def _of_one(document: Document) -> Report:
     )
 
 
-def _of_audit(document: Document) -> Report:
-    findings = [_answered({**document, **one}) for one in document["findings"]]
-    table, notes = _criteria(document, findings), [Text(each) for each in document["notes"]]
+def _audit_report(document: Document) -> Report:
+    findings = [
+        _with_available_answers({**document, **finding}) for finding in document["findings"]
+    ]
+    table, notes = _criteria(document, findings), [Text(note) for note in document["notes"]]
     notes += _fit(findings[0])
-    assumed = {one["name"]: one["assumes"] for each in findings for one in each["answers"]}
+    assumed = {a["name"]: a["assumes"] for finding in findings for a in finding["answers"]}
     gates = Bullets([gate["sentence"] for gate in document["gates"]])
-    terms = Terms([(TITLES[one], said) for one, said in assumed.items()])
+    terms = Terms([(TITLES[name], assumption) for name, assumption in assumed.items()])
     rates: list[tuple[list[Any], list[str]]] = []  # of criteria that compare the same ones, once
-    for each in findings:
-        blocks = [*_cell(each), _rates(each), *_notes(each)]
-        titles = next((titles for known, titles in rates if known == blocks), None)
+    for finding in findings:
+        blocks = [*_cell(finding), _rates(finding), *_notes(finding)]
+        titles = next((titles for earlier, titles in rates if earlier == blocks), None)
         if titles is None:
             rates.append((blocks, titles := []))
-        titles.append(_title(each, findings))
+        titles.append(_title(finding, findings))
     folds: list[Any] = []
     for at, (blocks, titles) in enumerate(rates):
         if len(rates) > FEW:
@@ -158,20 +164,20 @@ def _of_audit(document: Document) -> Report:
 
 
 def _criteria(document: Document, findings: Sequence[Document]) -> Table:
-    names = [one["name"] for each in findings for one in each["answers"]]
+    names = [answer["name"] for finding in findings for answer in finding["answers"]]
     names = list(dict.fromkeys([document["decisive"], *names]))
     level = f"{100 * document['confidence']:g}% intervals of every answer"
-    heads = [Head("Criterion"), Head("Verdict"), *(Head(TITLES[one], True) for one in names)]
+    heads = [Head("Criterion"), Head("Verdict"), *(Head(TITLES[answer], True) for answer in names)]
     rows = []
-    for each in findings:
-        known = {one["name"]: one for one in each["answers"]}
-        verdict = each["verdict"]
+    for finding in findings:
+        answers = {answer["name"]: answer for answer in finding["answers"]}
+        verdict = finding["verdict"]
         kind = verdict if verdict in ("differs", "alike") else "cannot tell"
-        cells = [Cell(_title(each, findings)), Cell(VERDICTS[verdict], kind=kind)]
-        for one in names:
-            answer = known.get(one)
+        cells = [Cell(_title(finding, findings)), Cell(VERDICTS[verdict], kind=kind)]
+        for kind_of_answer in names:
+            answer = answers.get(kind_of_answer)
             cells.append(
-                Cell("–") if answer is None else Cell(_ends(answer, each), key(answer["high"]))
+                Cell("–") if answer is None else Cell(_ends(answer, finding), key(answer["high"]))
             )
         rows.append(Row(cells))
     return Table("Criteria", heads, rows, caption=level, kind="cards answers")
@@ -179,33 +185,35 @@ def _criteria(document: Document, findings: Sequence[Document]) -> Table:
 
 def _title(finding: Document, findings: Sequence[Document]) -> str:
     """The criterion; with its measure, where it is asked by several."""
-    asked = [one["measure"] for one in findings if one["criterion"] == finding["criterion"]]
+    measures = [item["measure"] for item in findings if item["criterion"] == finding["criterion"]]
     title = words(finding["criterion"])
-    return title if len(asked) == 1 else f"{title} by {finding['measure']}"
+    return title if len(measures) == 1 else f"{title} by {finding['measure']}"
 
 
-def _answered(document: Document) -> Document:
-    """The same without answers that there are not, such as those that need probabilities."""
-    there = [
-        one for one in document["answers"] if one["low"] is not None or one["name"] == "bounds"
+def _with_available_answers(document: Document) -> Document:
+    """The document without answers that have no value, such as those that need probabilities."""
+    answers = [
+        answer
+        for answer in document["answers"]
+        if answer["low"] is not None or answer["name"] == "bounds"
     ]
-    return {**document, "answers": there}
+    return {**document, "answers": answers}
 
 
 def _ends(answer: Document, document: Document) -> str:
     """Both ends, of a gap between shares in points."""
-    low, high = (_gap(answer[end], document, way) for end, way in (("low", -1), ("high", 1)))
+    low, high = (_gap(answer[end], document, toward) for end, toward in (("low", -1), ("high", 1)))
     return f"{low.removesuffix(' pts')} to {high}"
 
 
 def _gap(value: float | None, document: Document, toward: int = 0) -> str:
-    return apart(value, _in_points(document), toward)
+    return gap(value, _in_points(document), toward)
 
 
 def _about(document: Document) -> str:
-    known = document["known"]
-    some = f", the group of {known:,} known" if known else ""
-    return f"{plural(document['rows'], 'row')}{some}."
+    known_rows = document["known"]
+    extra = f", the group of {known_rows:,} known" if known_rows else ""
+    return f"{plural(document['rows'], 'row')}{extra}."
 
 
 def _answers(document: Document) -> Table:
@@ -216,8 +224,8 @@ def _answers(document: Document) -> Table:
     for answer in document["answers"]:
         estimate = _gap(answer["value"], document)
         if answer["name"] == "bounds":
-            least, most = (_gap(answer[end], document) for end in ("least", "greatest"))
-            estimate = f"{least.removesuffix(' pts')} to {most}"
+            low, high = (_gap(answer[end], document) for end in ("least", "greatest"))
+            estimate = f"{low.removesuffix(' pts')} to {high}"
         cells = [Cell(TITLES[answer["name"]]), Cell(estimate, key(answer["greatest"]))]
         rows.append(
             Row(
@@ -235,38 +243,40 @@ def _notes(document: Document) -> list[Text]:
     notes = []
     if not document["is_sharp"]:
         notes.append(Text("The bounds hold, but may be wider than they need be.", "quiet"))
-    told = document["random_p_value"]
-    if told is not None and told < DOUBTFUL:
+    p_value = document["random_p_value"]
+    if p_value is not None and p_value < DOUBTFUL:
         text = "The people whose group is known do not look like a random sample"
-        notes.append(Text(f"{text} (p {_p(told)}).", "caution"))
-    elif told is not None:
+        notes.append(Text(f"{text} (p {_p(p_value)}).", "caution"))
+    elif p_value is not None:
         text = "The people whose group is known do not differ visibly from the others"
         proof = "That does not prove that they are a random sample."
-        notes.append(Text(f"{text} (p {_p(told)}). {proof}", "quiet"))
+        notes.append(Text(f"{text} (p {_p(p_value)}). {proof}", "quiet"))
     return notes
 
 
 def _fit(document: Document) -> list[Text]:
     """Whether the probabilities are right for the people of known group."""
-    told = document["proxy_p_value"]
-    if told is None:
+    p_value = document["proxy_p_value"]
+    if p_value is None:
         return []
-    if told < DOUBTFUL:
+    if p_value < DOUBTFUL:
         text = "The probabilities do not fit the people whose group is known"
-        return [Text(f"{text} (p {_p(told)}).", "caution")]
+        return [Text(f"{text} (p {_p(p_value)}).", "caution")]
     text = "The people whose group is known do not differ visibly from their probabilities"
-    return [Text(f"{text} (p {_p(told)}). That does not prove the probabilities right.", "quiet")]
+    return [
+        Text(f"{text} (p {_p(p_value)}). That does not prove the probabilities right.", "quiet")
+    ]
 
 
 def _p(value: float) -> str:
-    written = p_value(value)
-    return written if written.startswith("<") else f"= {written}"
+    text = p_value(value)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _cell(document: Document) -> list[Text]:
     """What the rates are, and of which class or pair of true and predicted label."""
-    of = document["formula"].rpartition(" over a of ")[2]
-    return [Text(f"Rates: {of}{within(document['cell'], document['formula'])}.", "quiet")]
+    rates = document["formula"].rpartition(" over a of ")[2]
+    return [Text(f"Rates: {rates}{within(document['cell'], document['formula'])}.", "quiet")]
 
 
 def _rates(document: Document) -> Table:
@@ -277,8 +287,8 @@ def _rates(document: Document) -> Table:
         cells = [Cell(name(group["label"])), Cell(percent(group["share"]), key(group["share"]))]
         for answer in document["answers"]:
             rate = answer["rates"][at]
-            shown = percent if document["is_share"] else number
-            low, high = shown(rate["low"]), shown(rate["high"])
+            format_rate = percent if document["is_share"] else number
+            low, high = format_rate(rate["low"]), format_rate(rate["high"])
             cells.append(Cell(f"{low} to {high}", key(rate["high"])))
         rows.append(Row(cells))
     return Table("Rates by group", heads, rows, kind="cards")

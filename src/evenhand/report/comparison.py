@@ -24,8 +24,8 @@ from evenhand.report.charts import Scatter
 from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.scatter import Point
 from evenhand.report.formats import (
-    apart,
     count,
+    gap,
     is_width,
     measure_name,
     measure_phrase,
@@ -36,7 +36,7 @@ from evenhand.report.formats import (
 Document = Mapping[str, Any]
 
 ENDS = (("value", 0), ("low", -1), ("high", 1))  # bounds are rounded outward
-MOST_ROWS = 150  # of each table that is closed
+MAX_ROWS = 150  # of each table that is closed
 NOT_FAIR = (
     "A low score is not “fair”. Each criterion looks at one aspect, and two models that these rows "
     "cannot separate are not thereby equal."
@@ -45,7 +45,7 @@ NOT_FAIR = (
 
 def report_of(document: Document) -> Report:
     """The report of a comparison's document."""
-    first, *others = document["sentences"]
+    first, *sentences = document["sentences"]
     table = model_table(document)
     models = [table, Text(_reading(document), "quiet")]
     notes = [Bullets(document["notes"], "notes")]
@@ -61,7 +61,7 @@ def report_of(document: Document) -> Report:
         brand="comparison",
         title=document["title"] or "Comparison of models",
         lede=first,
-        about=[*others, document["about"]],
+        about=[*sentences, document["about"]],
         sections=sections,
         version=document["evenhand"],
         notebook=[table],
@@ -71,54 +71,56 @@ def report_of(document: Document) -> Report:
 def model_table(document: Document) -> Table:
     """A line for each model: accuracy and every criterion by the first measure, with intervals."""
     columns: list[tuple[Document, Callable[[Document, int], Cell]]]
-    columns = [(one, _performance) for one in document["performance"]]
-    columns += [(one, _evenness) for one in document["criteria"]]
+    columns = [(column, _performance) for column in document["performance"]]
+    columns += [(column, _evenness) for column in document["criteria"]]
     heads = [Head("Model")]
-    heads += [Head(words(one["name"]), True) for one, _ in columns]
+    heads += [Head(words(column["name"]), True) for column, _ in columns]
     rows = [
-        Row([Cell(model, kind=f"c{at % COLORS}"), *(make(one, at) for one, make in columns)])
+        Row([Cell(model, kind=f"c{at % COLORS}"), *(make(column, at) for column, make in columns)])
         for at, model in enumerate(document["models"])
     ]
     return Table("Models, accuracy and criteria", heads, rows, kind="cards models")
 
 
 def _performance(metric: Document, at: int) -> Cell:
-    one = metric["models"][at]
-    value, low, high = (_share(one[part], metric["is_rate"], toward) for part, toward in ENDS)
+    estimate = metric["models"][at]
+    value, low, high = (_share(estimate[part], metric["is_rate"], toward) for part, toward in ENDS)
     return Cell(value, under=f"{low} to {high}")
 
 
 def _evenness(criterion: Document, at: int) -> Cell:
-    one = criterion["models"][at]
-    value, low, high = (apart(one[part], criterion["is_rate"], toward) for part, toward in ENDS)
-    between = "" if one["low"] is None else f"{low.removesuffix(' pts')} to {high}"
-    differs = one["verdict"] == "differs"
+    estimate = criterion["models"][at]
+    value, low, high = (gap(estimate[part], criterion["is_rate"], toward) for part, toward in ENDS)
+    between = "" if estimate["low"] is None else f"{low.removesuffix(' pts')} to {high}"
+    differs = estimate["verdict"] == "differs"
     return Cell(value + " ●" * differs, under=between, kind="beyond" if differs else "")
 
 
 def _reading(document: Document) -> str:
     """How to read the table."""
-    first, said = document["criteria"][0], ""
+    first, text = document["criteria"][0], ""
     if document["performance"]:
-        said = f"{words(document['performance'][0]['name'])} is that of everyone. "
+        text = f"{words(document['performance'][0]['name'])} is that of everyone. "
     between = " between groups" if is_width(first["measure"]) else ""
-    said += f"Criteria: {measure_phrase(first['measure'])}{between}; "
-    said += f"{1 if first['more_is_better'] else 0} is equal"
-    if not first["more_is_better"] and any(one["more_is_better"] for one in document["criteria"]):
-        said += ", of a ratio 1"
+    text += f"Criteria: {measure_phrase(first['measure'])}{between}; "
+    text += f"{1 if first['more_is_better'] else 0} is equal"
+    if not first["more_is_better"] and any(
+        criterion["more_is_better"] for criterion in document["criteria"]
+    ):
+        text += ", of a ratio 1"
     level = percent(document["confidence"])
-    return f"{said}. Below each value: its {level} interval. ● The groups of this model differ."
+    return f"{text}. Below each value: its {level} interval. ● The groups of this model differ."
 
 
 def _pictures(document: Document) -> list[Section]:
     if not document["performance"]:
         return []
     metric = document["performance"][0]
-    way = "up" if metric["more_is_better"] else "down"
-    ratio = any(one["more_is_better"] for one in document["criteria"])
-    said = (
+    direction = "up" if metric["more_is_better"] else "down"
+    ratio = any(criterion["more_is_better"] for criterion in document["criteria"])
+    text = (
         f"From bottom to top: {_upward(metric)}. From left to right: how unequal. The better a "
-        f"model is by both, the further {way} and to the left"
+        f"model is by both, the further {direction} and to the left"
         f"{', of a ratio to the right' * ratio}. Lines are {percent(document['confidence'])} "
         "intervals, each of one model alone: two that overlap may still differ."
     )
@@ -127,7 +129,7 @@ def _pictures(document: Document) -> list[Section]:
         for at, chart in enumerate(charts(document).values())
     ]
     legend = [(f"c{at % COLORS}", model) for at, model in enumerate(document["models"])]
-    blocks = [Text(said), Panels(figures, legend)]
+    blocks = [Text(text), Panels(figures, legend)]
     return [Section("pictures", "Accuracy and inequality", blocks, text=[], brief=[])]
 
 
@@ -137,18 +139,18 @@ def charts(document: Document) -> dict[str, Any]:
     Without the truth there is no accuracy: the models stand one below another.
     """
     metric = document["performance"][0] if document["performance"] else None
-    drawn = {}
+    by_name = {}
     for criterion in document["criteria"]:
         unit = ", percentage points" if criterion["is_rate"] else ""
         unit += "; 1 is equal, further right is better" if criterion["more_is_better"] else ""
-        drawn[criterion["name"]] = Scatter(
+        by_name[criterion["name"]] = Scatter(
             f"{metric['name'] if metric else 'models'} against {phrase(criterion['name'])}",
             words(criterion["name"]),
             f"{measure_phrase(criterion['measure'])}{unit}",
             _upward(metric) if metric else "",
             _points(document["models"], criterion, metric),
         )
-    return drawn
+    return by_name
 
 
 def _upward(metric: Document) -> str:
@@ -165,17 +167,19 @@ def _points(models: Sequence[str], criterion: Document, metric: Document | None)
         good = metric["models"][at] if metric else dict.fromkeys(("value", "low", "high"), place)
         if even["value"] is None or good["value"] is None:
             continue
-        said = f"{phrase(criterion['name'])} {apart(even['value'], criterion['is_rate'])}"
+        tip = f"{phrase(criterion['name'])} {gap(even['value'], criterion['is_rate'])}"
         if metric:
-            said = f"{metric['name']} {_share(good['value'], metric['is_rate'])}, {said}"
+            tip = f"{metric['name']} {_share(good['value'], metric['is_rate'])}, {tip}"
         places = _scaled(even, across), _scaled(good, up)
-        points.append(Point(at + 1, model, *places, f"{model}: {said}"))
+        points.append(Point(at + 1, model, *places, f"{model}: {tip}"))
     return points
 
 
-def _scaled(one: Document, factor: float) -> tuple[float, float, float]:
-    value = factor * one["value"]
-    low, high = (value if one[end] is None else factor * one[end] for end in ("low", "high"))
+def _scaled(estimate: Document, factor: float) -> tuple[float, float, float]:
+    value = factor * estimate["value"]
+    low, high = (
+        value if estimate[end] is None else factor * estimate[end] for end in ("low", "high")
+    )
     return value, low, high
 
 
@@ -187,8 +191,8 @@ def _share(value: float | None, is_rate: bool, toward: int = 0) -> str:
 
 def _orders(document: Document) -> list[Any]:
     level = percent(document["confidence"])
-    said = f"Best first. < and > are significant at {level}, ~ is not."
-    return [Bullets(document["orders"]), Text(said, "quiet")]
+    text = f"Best first. < and > are significant at {level}, ~ is not."
+    return [Bullets(document["orders"]), Text(text, "quiet")]
 
 
 def _detail(document: Document) -> Any:
@@ -198,10 +202,10 @@ def _detail(document: Document) -> Any:
         if rows:
             heads = [Head(head, name not in TEXTS) for head, name in columns]
             lines = [Row([Cell(_text(row, name)) for _, name in columns]) for row in rows]
-            hidden = max(0, len(rows) - MOST_ROWS)
+            hidden = max(0, len(rows) - MAX_ROWS)
             more = f"{count(hidden)} more rows are in to_frame and to_json." if hidden else ""
-            yield Fold(title, [Table(title, heads, lines[:MOST_ROWS], more=more)])
-    asks = [(words(one["name"]), one["asks"]) for one in document["criteria"]]
+            yield Fold(title, [Table(title, heads, lines[:MAX_ROWS], more=more)])
+    asks = [(words(criterion["name"]), criterion["asks"]) for criterion in document["criteria"]]
     yield Fold("What the criteria ask", [Terms(asks)])
     yield Text(f"evenhand {document['evenhand']}; schema {document['schema']}.", "quiet")
 

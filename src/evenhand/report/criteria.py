@@ -16,7 +16,7 @@ from evenhand.report.charts.svg import Scale
 from evenhand.report.formats import cell_name, measure_name, name, within, words
 
 TABLE = 60  # rows of a table of groups
-CELLS = 12  # of a criterion that are told of
+CELLS = 12  # of a criterion that are listed
 Criterion = Mapping[str, Any]
 Group = Mapping[str, Any]
 Finding = Mapping[str, Any]
@@ -26,18 +26,18 @@ def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections in the order of the document."""
     groups, lines = document["groups"], document["summary"]["criteria"]
     by_name = {line["name"]: line for line in lines}
-    made: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
     for number, criterion in enumerate(document["criteria"], start=1):
-        findings = _of(document["findings"], criterion)
+        findings = _findings_of(document["findings"], criterion)
         section = _section(f"criterion-{number}", criterion, findings, groups)
-        same = next((known for known in made if _same_values(known, section)), None)
-        made.append(section | {"line": by_name[criterion["name"]], "same": same})
-    return made
+        twin = next((earlier for earlier in parts if _same_values(earlier, section)), None)
+        parts.append(section | {"line": by_name[criterion["name"]], "same": twin})
+    return parts
 
 
-def _same_values(known: Mapping[str, Any], section: Mapping[str, Any]) -> bool:
+def _same_values(earlier: Mapping[str, Any], section: Mapping[str, Any]) -> bool:
     """Whether an earlier section's table of groups shows these values, as a ratio's rates are."""
-    return bool(section["main"]) and known["same"] is None and known["main"] == section["main"]
+    return bool(section["main"]) and earlier["same"] is None and earlier["main"] == section["main"]
 
 
 def inequality(document: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -46,7 +46,7 @@ def inequality(document: Mapping[str, Any]) -> dict[str, Any] | None:
     criterion = next((c for c in document["criteria"] if c["name"] == first["criterion"]), None)
     if criterion is None:
         return None
-    findings = _of(document["findings"], criterion)
+    findings = _findings_of(document["findings"], criterion)
     return {
         "title": words(criterion["name"]),
         "shares": _contributions("headline", findings, criterion, document["groups"]),
@@ -54,7 +54,7 @@ def inequality(document: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _of(findings: Sequence[Finding], criterion: Criterion) -> list[Finding]:
+def _findings_of(findings: Sequence[Finding], criterion: Criterion) -> list[Finding]:
     return [finding for finding in findings if finding["criterion"] == criterion["name"]]
 
 
@@ -76,8 +76,8 @@ def _section(
         "shares": _shares(findings, groups),
         "cells": _cells(cells, findings, criterion["formula"], groups),
         "cells_not_shown": max(0, len(cells) - CELLS),
-        "left_out": _left_out(findings),
-        "apart": _apart(findings),
+        "left_out": _groups_left_out(findings),
+        "apart": _extreme_pairs(findings),
     }
 
 
@@ -100,19 +100,19 @@ def _unevenness(value: float | None, measure: str) -> float:
     """Larger is worse, by any measure: a ratio is best at 1."""
     if value is None:
         return 0.0
-    known = measure_named(measure)
-    return float(known.written(value)) if known else value
+    registered = measure_named(measure)
+    return float(registered.written(value)) if registered else value
 
 
 def _figure(
     criterion: Criterion, cell: Mapping[str, Any], groups: Sequence[Group]
 ) -> dict[str, Any]:
-    """The groups' values as a table that is a chart too: marks lie beside the intervals."""
-    known = _known(cell, groups)
+    """The groups' values as a table that is a chart too: marks lie next to the intervals."""
+    rates = _rates(cell, groups)
     overall = cell["overall"]
-    ordered = most_deviant(known, overall, TABLE)
+    ordered = most_deviant(rates, overall, TABLE)
     numbers = [end for rate in ordered for end in (rate.value, rate.low, rate.high)]
-    axis = Scale.around([*numbers, overall], most=criterion["bounds"][1])
+    axis = Scale.around([*numbers, overall], ceiling=criterion["bounds"][1])
     return {
         "cell": cell_name(cell["label"], criterion["formula"]),
         "within": within(cell["label"], criterion["formula"]),
@@ -120,8 +120,8 @@ def _figure(
         "overall": overall,
         "at_overall": None if overall is None else _place(axis, overall),
         "ends": (axis.low, axis.high),
-        "known": len(known),
-        "missing": len(groups) - len(known),
+        "known": len(rates),
+        "missing": len(groups) - len(rates),
         "pooled": _pooled(cell, groups),
         "table": [
             (rate, side(rate, overall), _marks(axis, rate))
@@ -154,7 +154,7 @@ def _by_value(rate: Rate) -> float:
     return -rate.value
 
 
-def _known(cell: Mapping[str, Any], groups: Sequence[Group]) -> list[Rate]:
+def _rates(cell: Mapping[str, Any], groups: Sequence[Group]) -> list[Rate]:
     labels = [group["label"] for group in groups]
     rows = cell["rows"] or [group["rows"] for group in groups]
     columns = (labels, cell["values"], cell["low"], cell["high"], rows)
@@ -176,7 +176,9 @@ def _contributions(
         if any(bar.value > 0 for bar in shares):
             measure, place = finding["measure"], finding["worst_cell"]
             title = f"Share of each group in {words(criterion['name'])} by {measure_name(measure)}"
-            chart = bars(f"{ident}-{measure}-shares", title, shares, written=percent, rest="group")
+            chart = bars(
+                f"{ident}-{measure}-shares", title, shares, format_value=percent, noun="group"
+            )
             part = {"measure": measure, "sided": bool(sides), "chart": chart}
             charts.append(part | {"within": within(place, criterion["formula"])})
     return charts
@@ -222,21 +224,21 @@ def _cells(
     by_measure = [{p["cell"]: p["value"] for p in f["cell_values"]} for f in findings]
     lines = []
     for cell in cells[:CELLS]:
-        known = sorted(_known(cell, groups), key=_by_value)
-        ends = (known[-1], known[0]) if known else (None, None)
+        rates = sorted(_rates(cell, groups), key=_by_value)
+        ends = (rates[-1], rates[0]) if rates else (None, None)
         values = [values.get(cell["label"]) for values in by_measure]
         lines.append({"cell": cell_name(cell["label"], formula), "ends": ends, "values": values})
     return lines
 
 
-def _reads(measure: str, what: str) -> bool:
+def _reads(measure: str, feature: str) -> bool:
     """Whether a measure reads the extremes, or the ranks, which are the Lorenz curve."""
-    known = measure_named(measure)
-    return known is not None and known.reads == what
+    registered = measure_named(measure)
+    return registered is not None and registered.reads == feature
 
 
 def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> dict[str, Any] | None:
-    """The curve of the worst cell, by Gini if it was asked; negative values have none."""
+    """The curve of the worst cell, by Gini if it was requested; negative values have none."""
     ordered = sorted(findings, key=lambda finding: not _reads(finding["measure"], "ranks"))
     for finding in ordered[:1]:
         cells = [c for c in criterion["cells"] if c["label"] == finding["worst_cell"]]
@@ -251,17 +253,17 @@ def _lorenz(ident: str, criterion: Criterion, findings: Sequence[Finding]) -> di
     return None
 
 
-def _left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
+def _groups_left_out(findings: Sequence[Finding]) -> dict[str, Any] | None:
     """The groups that had no value somewhere, each named once."""
     groups = dict.fromkeys(name(gap["group"]) for f in findings for gap in f["left_out"])
     if not groups:
         return None
-    named = list(groups)
-    return {"named": named[:10], "more": max(0, len(named) - 10)}
+    names = list(groups)
+    return {"named": names[:10], "more": max(0, len(names) - 10)}
 
 
-def _apart(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """The groups most clearly apart, with the measures that agree on them."""
+def _extreme_pairs(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The groups that differ most clearly, with the measures that agree on them."""
     ends: dict[tuple[Any, ...], list[str]] = {}
     for finding in findings:
         if finding["pair"]:

@@ -1,4 +1,4 @@
-"""What an audit's report keeps closed until somebody asks."""
+"""The collapsed parts of an audit's report: values, subgroups, thresholds, method, provenance."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.ecdf import extremes
 from evenhand.report.findings import measures_in, values, values_as_text
 from evenhand.report.formats import count, key, measure_name, measures_of, name, verdict, words
-from evenhand.report.groups import FOLDED, MOST_DRAWN
+from evenhand.report.groups import FOLDED, MAX_DRAWN
 
 Document = Mapping[str, Any]
 
@@ -34,11 +34,11 @@ OF_LABELS = ("binary", "multiclass")  # tasks
 
 
 def detail(document: Document) -> Section:
-    """Everything else, closed until somebody asks."""
+    """Everything else, collapsed until opened."""
     folds = (make(document) for make in FOLDS)
     blocks = [fold for fold in folds if fold is not None]
     source = document["provenance"]
-    made = f"evenhand {document['evenhand']}, {source['date']}, data {source['data'][:12]}"
+    source_line = f"evenhand {document['evenhand']}, {source['date']}, data {source['data'][:12]}"
     return Section(
         "more",
         "In detail",
@@ -46,7 +46,7 @@ def detail(document: Document) -> Section:
         text=[
             *([small] if (small := too_small(document)) else []),
             Fold("All values by measure", list(values_as_text(document))),
-            Text(made, "quiet"),
+            Text(source_line, "quiet"),
         ],
         brief=[Text(_closing(document), "quiet")],
         is_titled=False,
@@ -55,12 +55,12 @@ def detail(document: Document) -> Section:
 
 def too_small(document: Document) -> Fold | None:
     """The groups whose rows could not have shown a difference that matters."""
-    told = (document.get("too_few") or {"sentence": ""})["sentence"]
-    if not told or document["summary"]["counts"].keys() <= {"undefined"}:
+    sentence = (document.get("too_few") or {"sentence": ""})["sentence"]
+    if not sentence or document["summary"]["counts"].keys() <= {"undefined"}:
         return None  # more rows of the same decision would not help
-    many = len(document["too_few"]["groups"])
-    title = f"{plural(many, 'group')} {'has' if many == 1 else 'have'} too few rows"
-    return Fold(title, [Text(told)], "small")
+    small = len(document["too_few"]["groups"])
+    title = f"{plural(small, 'group')} {'has' if small == 1 else 'have'} too few rows"
+    return Fold(title, [Text(sentence)], "small")
 
 
 def _closing(document: Document) -> str:
@@ -78,8 +78,8 @@ def _closing(document: Document) -> str:
 
 def intersections(document: Document) -> Fold | None:
     """The criteria by each column and combination, and the subgroups in order."""
-    views, found = document["views"], document["subgroups"]
-    if not views and not found:
+    views, subgroups = document["views"], document["subgroups"]
+    if not views and not subgroups:
         return None
     blocks: list[Any] = []
     if views:
@@ -91,19 +91,19 @@ def intersections(document: Document) -> Fold | None:
             _views_table(views),
             Text("● differs, ? inconclusive, – undefined.", "quiet"),
         ]
-    if found:
-        flagged = sum(bool(subgroup["flagged"]) for subgroup in found)
-        some = f"{count(flagged)} of" if flagged else "None of"
+    if subgroups:
+        flagged = sum(bool(subgroup["flagged"]) for subgroup in subgroups)
+        share = f"{count(flagged)} of" if flagged else "None of"
         verb = "stand" if flagged > 1 else "stands"
-        said = (
-            f"{some} {plural(len(found), 'subgroup')} {verb} out. “At least” is "
+        text = (
+            f"{share} {plural(len(subgroups), 'subgroup')} {verb} out. “At least” is "
             f"a lower bound of the difference from everyone else. {document['scan']['sentence']} "
             "“People” is that bound times the number of rows: how many people the difference "
             "affects at least, where the statistic is a rate."
         )
-        more = max(0, len(found) - SUBGROUPS)
-        more_said = f"{count(more)} more are in the document." if more else ""
-        blocks += [Text(said), _subgroup_table(found[:SUBGROUPS], more_said)]
+        hidden = max(0, len(subgroups) - SUBGROUPS)
+        remark = f"{count(hidden)} more are in the document." if hidden else ""
+        blocks += [Text(text), _subgroup_table(subgroups[:SUBGROUPS], remark)]
     return Fold("Intersections and subgroups", blocks, "intersections")
 
 
@@ -115,10 +115,10 @@ def _views_table(views: Sequence[Document]) -> Table:
     ]
     heads = [Head("Criterion")]
     for view in views:
-        of = plural(view["groups"], "group")
-        heads.append(Head(f"{' × '.join(view['columns'])} ({of})", True))
+        groups = plural(view["groups"], "group")
+        heads.append(Head(f"{' × '.join(view['columns'])} ({groups})", True))
     rows = []
-    for criterion in dict.fromkeys(asked for view in by_view for asked in view):
+    for criterion in dict.fromkeys(question for view in by_view for question in view):
         cells = [_view_cell(view.get(criterion)) for view in by_view]
         rows.append(Row([Cell(words(criterion)), *cells], {"criterion": criterion}))
     return Table("Views", heads, rows, caption=measure_name(first), kind="views cards")
@@ -127,84 +127,84 @@ def _views_table(views: Sequence[Document]) -> Table:
 def _view_cell(finding: Document | None) -> Cell:
     if finding is None:
         return Cell(UNDEFINED)
-    told = verdict(finding["verdict"])
+    outcome = verdict(finding["verdict"])
     tip = f"{finding['verdict']}; p adjusted {p_value(finding['p_adjusted'])}"
-    return Cell(f"{number(finding['value'])} {told.mark}", kind=told.kind, tip=tip)
+    return Cell(f"{number(finding['value'])} {outcome.mark}", kind=outcome.kind, tip=tip)
 
 
-def _subgroup_table(found: Sequence[Document], more: str) -> Table:
+def _subgroup_table(subgroups: Sequence[Document], remark: str) -> Table:
     numbers = ("Rows", "Value", "Others", "Difference", "At least", "People")
     heads = [Head("Subgroup"), Head("Statistic"), *(Head(head, True) for head in numbers)]
     rows = []
-    for one in found:
-        people = None if one["people"] is None else float(int(one["people"]))
-        mark = "● " if one["flagged"] else ""
+    for subgroup in subgroups:
+        people = None if subgroup["people"] is None else float(int(subgroup["people"]))
+        mark = "● " if subgroup["flagged"] else ""
         cells = [
-            Cell(f"{mark}{name(one['label'])}", kind="beyond" if one["flagged"] else ""),
-            Cell(one["statistic"]),
-            Cell(count(one["rows"])),
-            *(Cell(number(one[part]), key(one[part])) for part in ("value", "rest")),
-            Cell(number(one["difference"]), key(one["difference"])),
-            Cell(number(one["at_least"]), key(one["at_least"])),
+            Cell(f"{mark}{name(subgroup['label'])}", kind="beyond" if subgroup["flagged"] else ""),
+            Cell(subgroup["statistic"]),
+            Cell(count(subgroup["rows"])),
+            *(Cell(number(subgroup[part]), key(subgroup[part])) for part in ("value", "rest")),
+            Cell(number(subgroup["difference"]), key(subgroup["difference"])),
+            Cell(number(subgroup["at_least"]), key(subgroup["at_least"])),
             Cell(count(people)),
         ]
-        rows.append(Row(cells, {"group": one["label"]}))
-    return Table("Ranked subgroups", heads, rows, kind="sortable cards subgroups", more=more)
+        rows.append(Row(cells, {"group": subgroup["label"]}))
+    return Table("Ranked subgroups", heads, rows, kind="sortable cards subgroups", more=remark)
 
 
 def thresholds(document: Document) -> Fold | None:
     """How unequal decisions would be at other thresholds of the score."""
-    known = document["thresholds"]
-    if known is None or not known["series"]:
+    sweep = document["thresholds"]
+    if sweep is None or not sweep["series"]:
         return None
-    first = known["series"][0]["measure"]
+    first = sweep["series"][0]["measure"]
     series = [
-        (words(one["criterion"]), one["values"])
-        for one in known["series"]
-        if one["measure"] == first
+        (words(line["criterion"]), line["values"])
+        for line in sweep["series"]
+        if line["measure"] == first
     ]
     title = f"Criteria by {measure_name(first)} against the decision threshold"
-    chart = curves("threshold-curves", title, known["at"], series, known["used"])
+    chart = curves("threshold-curves", title, sweep["at"], series, sweep["used"])
     legend = [(f"s{i % COLORS}", label) for i, (label, _) in enumerate(series)]
-    said = (
+    text = (
         "How unequal the decisions would be at other thresholds of the score. The best threshold "
         "for one criterion need not be the best for another, and a threshold that selects nobody, "
         "or everybody, treats all groups alike and is of no use."
     )
     figure = Figure("threshold-curves", chart, measure_name(first), legend)
-    return Fold("Other thresholds", [Text(said), figure], "thresholds")
+    return Fold("Other thresholds", [Text(text), figure], "thresholds")
 
 
 def distributions(document: Document) -> Fold | None:
     """The groups' distributions, with the names of those that stand out."""
-    known = document["distributions"]
-    if known is None:
+    content = document["distributions"]
+    if content is None:
         return None
-    of = {"prediction": "predictions", "score": "scores"}.get(known["of"], known["of"])
-    steps = STEPS if len(known["groups"]) <= MOST_DRAWN else FEWER_STEPS
-    kept = slice(None, None, -(-len(known["at"]) // steps))
-    levels = [level[kept] for level in known["levels"]]
-    parts = (known["groups"], levels, known["pooled"][kept])
+    noun = {"prediction": "predictions", "score": "scores"}.get(content["of"], content["of"])
+    steps = STEPS if len(content["groups"]) <= MAX_DRAWN else FEWER_STEPS
+    points = slice(None, None, -(-len(content["at"]) // steps))
+    levels = [level[points] for level in content["levels"]]
+    parts = (content["groups"], levels, content["pooled"][points])
     marked = extremes(*parts)
-    title = f"Distribution of the {of} by group"
-    chart = ecdf("distribution", title, known["at"][kept], *parts)
-    legend = [(f"s{i}", name(known["groups"][g])) for i, g in enumerate(marked)]
+    title = f"Distribution of the {noun} by group"
+    chart = ecdf("distribution", title, content["at"][points], *parts)
+    legend = [(f"s{i}", name(content["groups"][g])) for i, g in enumerate(marked)]
     legend.append(("pooled", "all rows"))
-    said = (
-        f"The share of each group whose {of[:-1]} is at most the value on the axis. Groups whose "
-        f"lines are far apart are treated differently; a line above the others has lower {of}."
+    text = (
+        f"The share of each group whose {noun[:-1]} is at most the value on the axis. Groups whose "
+        f"lines differ widely are treated differently; a line above the others has lower {noun}."
     )
-    if len(known["groups"]) < len(document["groups"]):
-        all_of = plural(len(document["groups"]), "group")
-        said += f" Drawn are the {len(known['groups'])} largest of {all_of}."
-    others = len(known["groups"]) - len(marked)
+    if len(content["groups"]) < len(document["groups"]):
+        total = plural(len(document["groups"]), "group")
+        text += f" Drawn are the {len(content['groups'])} largest of {total}."
+    unnamed = len(content["groups"]) - len(marked)
     caption = ""
-    if others:
-        thin = plural(others, "other group")
+    if unnamed:
+        thin = plural(unnamed, "other group")
         caption = f"The thin lines are {thin}; the two lowest and the two highest are named."
     return Fold(
         "Distributions",
-        [Text(said), Figure("distribution", chart, caption, legend)],
+        [Text(text), Figure("distribution", chart, caption, legend)],
         "distributions",
     )
 

@@ -26,32 +26,32 @@ COLUMNS = 3
 LETTERS = 13  # in an inch of a legend
 
 
-def drawn(charts: Mapping[str, Any], title: str, ax: Any = None) -> Any:
+def draw(charts: Mapping[str, Any], title: str, ax: Any = None) -> Any:
     """Charts in one figure: rows one below another, panels side by side."""
     if ax is not None:
         paint(next(iter(charts.values())), ax)
         return ax.figure
-    shown = list(charts.values())
-    beside = all(isinstance(chart, Scatter | Band) for chart in shown)
-    columns = min(COLUMNS, len(shown)) if beside else 1
-    rows = -(-len(shown) // columns)
-    heights = [PANEL] * rows if beside else [_height(chart) for chart in shown]
-    figure = new_figure(PANEL * max(columns, 1.6) if beside else 7.0, sum(heights) + 0.6)
+    panels = list(charts.values())
+    side_by_side = all(isinstance(chart, Scatter | Band) for chart in panels)
+    columns = min(COLUMNS, len(panels)) if side_by_side else 1
+    rows = -(-len(panels) // columns)
+    heights = [PANEL] * rows if side_by_side else [_height(chart) for chart in panels]
+    figure = new_figure(PANEL * max(columns, 1.6) if side_by_side else 7.0, sum(heights) + 0.6)
     axes = figure.subplots(
-        rows, columns, squeeze=False, height_ratios=heights, sharey=beside and "row"
+        rows, columns, squeeze=False, height_ratios=heights, sharey=side_by_side and "row"
     )
-    for place, chart in zip(axes.flat, shown, strict=False):
+    for place, chart in zip(axes.flat, panels, strict=False):
         paint(chart, place)
-        if beside:
+        if side_by_side:
             place.set_title(chart.name, fontsize="medium", color=INK, loc="left")
-    for place in list(axes.flat)[len(shown) :]:
+    for place in list(axes.flat)[len(panels) :]:
         place.set_visible(False)
-    if beside:
+    if side_by_side:
         for place in list(axes.flat):
-            place.label_outer(remove_inner_ticks=False) if len(shown) > 1 else None
+            place.label_outer(remove_inner_ticks=False) if len(panels) > 1 else None
             place.xaxis.set_tick_params(labelbottom=True)
     handles, names = axes.flat[0].get_legend_handles_labels()
-    if beside and names and isinstance(shown[0], Scatter):
+    if side_by_side and names and isinstance(panels[0], Scatter):
         room = int(figure.get_figwidth() * LETTERS / (max(map(len, names)) + 7))
         ncols = max(1, min(room, len(names)))
         figure.legend(handles, names, frameon=False, loc="outside lower left", ncols=ncols)
@@ -60,10 +60,10 @@ def drawn(charts: Mapping[str, Any], title: str, ax: Any = None) -> Any:
 
 
 def _height(chart: Any) -> float:
-    many = len(chart.shown) if isinstance(chart, Rates) else 0
-    many = len(chart.findings) if isinstance(chart, Values) else many
-    many = len(chart.steps) + 2 if isinstance(chart, Waterfall) else many
-    return ROW * (3 + many) + 0.5 if many else PANEL
+    lines = len(chart.visible) if isinstance(chart, Rates) else 0
+    lines = len(chart.findings) if isinstance(chart, Values) else lines
+    lines = len(chart.steps) + 2 if isinstance(chart, Waterfall) else lines
+    return ROW * (3 + lines) + 0.5 if lines else PANEL
 
 
 @singledispatch
@@ -74,32 +74,32 @@ def paint(chart: Any, ax: Any) -> None:  # noqa: ARG001
 
 @paint.register
 def _(chart: Rates, ax: Any) -> None:
-    shown, factor = chart.shown[::-1], 100.0 if chart.is_rate else 1.0
-    for y, rate in enumerate(shown):
+    rates, factor = chart.visible[::-1], 100.0 if chart.is_rate else 1.0
+    for y, rate in enumerate(rates):
         color = SIDES[side(rate, chart.overall)]
         _dot(ax, y, (rate.value, rate.low, rate.high), factor, color)
-    labels = [f"{name(r.group)} ({r.rows:,.0f})" if r.rows else name(r.group) for r in shown]
-    ax.set_yticks(range(len(shown)), labels)
+    labels = [f"{name(r.group)} ({r.rows:,.0f})" if r.rows else name(r.group) for r in rates]
+    ax.set_yticks(range(len(rates)), labels)
     if chart.overall is not None:
         dashes = {"linestyle": (0, (4, 3)), "linewidth": 1}
         ax.axvline(factor * chart.overall, color=INK, label="everyone", **dashes)
     if chart.line_at is not None:
         label = "four-fifths of the highest"
         ax.axvline(factor * chart.line_at, color=KINDS["beyond"], linewidth=1.2, label=label)
-    named = chart.title.removesuffix(" by group")
-    ax.set_xlabel(f"{named}, %" if chart.is_rate else named)
+    title = chart.title.removesuffix(" by group")
+    ax.set_xlabel(f"{title}, %" if chart.is_rate else title)
     _finish_rows(ax)
 
 
 @paint.register
 def _(chart: Values, ax: Any) -> None:
-    shown = [seen for seen in reversed(chart.findings) if seen[1:3] != (None, None)]
-    for y, seen in enumerate(shown):
-        color = KINDS.get(seen.kind, SIDES["around"])
-        _dot(ax, y, (seen.value, seen.low, seen.high), chart.factor, color)
-        if seen.tolerance is not None:
-            ax.plot([chart.factor * seen.tolerance] * 2, [y - 0.35, y + 0.35], color=INK)
-    ax.set_yticks(range(len(shown)), [seen.label for seen in shown])
+    estimates = [estimate for estimate in reversed(chart.findings) if estimate[1:3] != (None, None)]
+    for y, estimate in enumerate(estimates):
+        color = KINDS.get(estimate.kind, SIDES["around"])
+        _dot(ax, y, (estimate.value, estimate.low, estimate.high), chart.factor, color)
+        if estimate.tolerance is not None:
+            ax.plot([chart.factor * estimate.tolerance] * 2, [y - 0.35, y + 0.35], color=INK)
+    ax.set_yticks(range(len(estimates)), [estimate.label for estimate in estimates])
     ax.set_xlabel(chart.unit)
     ax.set_xlim(left=0)
     _finish_rows(ax)
@@ -126,17 +126,17 @@ def _(chart: Waterfall, ax: Any) -> None:
 @paint.register
 def _(chart: Tradeoff, ax: Any) -> None:
     costs = [*chart.cost, *(cost for _, cost in chart.models.values())]
-    costs += [one.cost - one.error for one in chart.tested]
+    costs += [rule.cost - rule.error for rule in chart.tested]
     floor = min(costs) - 0.1 * ((max(costs) - min(costs)) or 0.01)
     ax.fill_between(chart.bound, floor, chart.cost, color=SERIES[0], alpha=0.10, lw=0)
     label = "no rule can do better, on the fitting rows"
     ax.plot(chart.bound, chart.cost, color=SERIES[0], lw=2, label=label)
     if chart.tested:
-        order = sorted(chart.tested, key=lambda one: one.cost)
+        rules = sorted(chart.tested, key=lambda rule: rule.cost)
         ax.errorbar(
-            [one.value for one in order],
-            [one.cost for one in order],
-            yerr=[one.error for one in order],
+            [rule.value for rule in rules],
+            [rule.cost for rule in rules],
+            yerr=[rule.error for rule in rules],
             color=SERIES[1],
             marker="o",
             ms=3.5,
@@ -163,11 +163,11 @@ def _(chart: Tradeoff, ax: Any) -> None:
 def _(chart: Scatter, ax: Any) -> None:
     for point in chart.points:
         at = point.number - 1
-        how = {"color": SERIES[at % len(SERIES)], "marker": MARKERS[at % len(MARKERS)]}
+        style = {"color": SERIES[at % len(SERIES)], "marker": MARKERS[at % len(MARKERS)]}
         (x, left, right), (y, bottom, top) = point.across, point.up
-        ax.plot([left, right], [y, y], color=how["color"], linewidth=1.2, alpha=0.75)
-        ax.plot([x, x], [bottom, top], color=how["color"], linewidth=1.2, alpha=0.75)
-        ax.plot(x, y, linestyle="", label=point.label, markersize=6, **how)
+        ax.plot([left, right], [y, y], color=style["color"], linewidth=1.2, alpha=0.75)
+        ax.plot([x, x], [bottom, top], color=style["color"], linewidth=1.2, alpha=0.75)
+        ax.plot(x, y, linestyle="", label=point.label, markersize=6, **style)
     ax.set_xlabel(chart.across, color=SOFT)
     ax.set_ylabel(chart.upward)
     ax.set_xlim(left=0.0)
@@ -178,15 +178,17 @@ def _(chart: Scatter, ax: Any) -> None:
 
 @paint.register
 def _(chart: Band, ax: Any) -> None:
-    days = [date.fromisoformat(point["day"]) for point in chart.known]
-    low, high, value = ([point[end] for point in chart.known] for end in ("low", "high", "value"))
+    days = [date.fromisoformat(point["day"]) for point in chart.observed]
+    low, high, value = (
+        [point[end] for point in chart.observed] for end in ("low", "high", "value")
+    )
     ax.fill_between(days, low, high, color=SIDES["around"], alpha=0.18, lw=0)
     ax.plot(days, value, color=SERIES[0], lw=2, label="observed so far")
     if chart.bound is not None:
         ax.axhline(chart.bound, color=INK, lw=1.5, label=f"bound {chart.bound:g}")
     if chart.since is not None:
         ax.axvline(
-            date.fromisoformat(chart.since), color=INK, lw=1, ls=(0, (4, 3)), label=chart.said
+            date.fromisoformat(chart.since), color=INK, lw=1, ls=(0, (4, 3)), label=chart.label
         )
     ax.set_ylim(bottom=0)
     ax.set_ylabel(chart.title)

@@ -21,7 +21,7 @@ from evenhand.report.blocks import (
     Text,
 )
 from evenhand.report.charts import Values
-from evenhand.report.charts.values import Seen
+from evenhand.report.charts.values import Estimate
 from evenhand.report.criteria import inequality
 from evenhand.report.formats import is_width, judged, key, measure_name, name, verdict, words
 
@@ -42,15 +42,15 @@ def findings_table(document: Document) -> Table:
 
 
 def _finding_row(finding: Document, gated: bool) -> Row:
-    of = f" of {finding['transform']}" if finding["transform"] else ""
-    told = verdict(finding["verdict"])
+    transform = f" of {finding['transform']}" if finding["transform"] else ""
+    outcome = verdict(finding["verdict"])
     cells = [
         Cell(words(finding["criterion"])),
-        Cell(f"{measure_name(finding['measure'])}{of}"),
+        Cell(f"{measure_name(finding['measure'])}{transform}"),
         Cell(number(finding["value"]), key(finding["value"])),
         Cell(_between(finding), key(finding["low"])),
         Cell(p_value(finding["p_adjusted"]), key(finding["p_adjusted"])),
-        Cell(f"{told.mark} {finding['verdict']}", kind=told.kind),
+        Cell(f"{outcome.mark} {finding['verdict']}", kind=outcome.kind),
     ]
     if gated:
         bound = f"{finding['judged']} ({number(finding['tolerance'])})" if finding["judged"] else ""
@@ -65,16 +65,17 @@ def _between(finding: Document) -> str:
 
 
 def measures_in(document: Document) -> list[str]:
-    """The measures that were asked for, in order."""
+    """The requested measures, in order."""
     return list(dict.fromkeys(finding["measure"] for finding in document["findings"]))
 
 
 def values(document: Document) -> Fold:
     """Every value by measure, as a table and a chart, and who makes up the inequality."""
-    named = [f["verdict"] for f in document["findings"]]
-    named += [f["judged"] for f in document["findings"] if f["judged"]]
+    outcomes = [f["verdict"] for f in document["findings"]]
+    outcomes += [f["judged"] for f in document["findings"] if f["judged"]]
     meanings = [
-        (f"{verdict(one).mark} {one}", verdict(one).meaning) for one in dict.fromkeys(named)
+        (f"{verdict(outcome).mark} {outcome}", verdict(outcome).meaning)
+        for outcome in dict.fromkeys(outcomes)
     ]
     blocks: list[Any] = [
         Text(
@@ -99,20 +100,22 @@ def values(document: Document) -> Fold:
 def _interval_charts(document: Document) -> list[Figure]:
     """A chart of the first measure; values that carry a unit are left to the table."""
     bounds = {criterion["name"]: criterion["bounds"] for criterion in document["criteria"]}
-    first = measures_in(document)[:1]
-    seen = [
-        Seen(
+    measures = measures_in(document)[:1]
+    estimates = [
+        Estimate(
             label=words(f["criterion"]),
             kind=verdict(f["verdict"]).kind,
             verdict=judged(f),
             **{part: f[part] for part in ("value", "low", "high", "tolerance")},
         )
         for f in document["findings"]
-        if f["measure"] in first and not _has_unit(f, bounds)
+        if f["measure"] in measures and not _has_unit(f, bounds)
     ]
-    title = "".join(measure_name(measure) for measure in first)
+    title = "".join(measure_name(measure) for measure in measures)
     return (
-        [Figure("values-0", Values(f"Values and intervals: {title}", seen), title)] if seen else []
+        [Figure("values-0", Values(f"Values and intervals: {title}", estimates), title)]
+        if estimates
+        else []
     )
 
 
@@ -125,7 +128,7 @@ def values_as_text(document: Document) -> Iterable[Any]:
     """Every value where nothing can be opened: a table, conclusions, and what was left out."""
     yield findings_table(document)
     conclusions = {f["criterion"]: f["conclusion"] for f in document["findings"]}
-    yield Bullets([f"{words(name)}: {said}" for name, said in conclusions.items()])
+    yield Bullets([f"{words(name)}: {conclusion}" for name, conclusion in conclusions.items()])
     undefined = list(_left_out(document))
     if undefined:
         yield Bullets(undefined, head="Left out where there is nothing to divide by (0/0):")
@@ -137,5 +140,5 @@ def _left_out(document: Document) -> Iterable[str]:
             f"{name(gap['group'])} (at {gap['cell']})" for f in rows for gap in f["left_out"]
         )
         if gaps:
-            more = f" and {len(gaps) - FEW} more" if len(gaps) > FEW else ""
-            yield f"{words(criterion)} is undefined for {', '.join(list(gaps)[:FEW])}{more}"
+            remainder = f" and {len(gaps) - FEW} more" if len(gaps) > FEW else ""
+            yield f"{words(criterion)} is undefined for {', '.join(list(gaps)[:FEW])}{remainder}"

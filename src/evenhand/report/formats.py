@@ -30,7 +30,7 @@ def key(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with thousands set apart; sums of weights may have a fraction.
+    """A whole number with thousands separators; sums of weights may have a fraction.
 
     >>> count(48842), count(12.5)
     ('48,842', '12.5')
@@ -58,11 +58,11 @@ def words(identifier: str) -> str:
     'Pairwise parity across groups'
     """
     if identifier.startswith(OF_PAIRS):
-        of = identifier.removeprefix(OF_PAIRS).removesuffix(")")
-        return "Pairwise parity" if of == "accuracy" else f"Pairwise parity {of} groups"
+        argument = identifier.removeprefix(OF_PAIRS).removesuffix(")")
+        return "Pairwise parity" if argument == "accuracy" else f"Pairwise parity {argument} groups"
     plain = identifier.removeprefix("performance_").replace("_", " ").replace("(", " of ")
-    head, joint, of = plain.removesuffix(")").partition(" of ")
-    return f"{head[:1].upper()}{head[1:]}{joint}{ACRONYMS.get(of, of)}"
+    head, joint, argument = plain.removesuffix(")").partition(" of ")
+    return f"{head[:1].upper()}{head[1:]}{joint}{ACRONYMS.get(argument, argument)}"
 
 
 def phrase(identifier: str) -> str:
@@ -104,7 +104,7 @@ def cell_name(label: str | None, formula: str) -> str:
 
 
 def within(label: str | None, formula: str) -> str:
-    """Where a number was read, as the end of a phrase; nothing where there is one cell only.
+    """The cell of a number, as the end of a phrase; nothing where there is one cell only.
 
     >>> within("1", "worst over c of S over a of P(ŷ = c | a)"), within("all", "")
     (', c = 1', '')
@@ -166,9 +166,9 @@ VERDICTS = {
 }
 
 
-def verdict(named: str) -> Verdict:
+def verdict(outcome: str) -> Verdict:
     """A verdict by its name; an unknown one is shown as it is."""
-    return VERDICTS.get(named, Verdict("·", "undefined", named))
+    return VERDICTS.get(outcome, Verdict("·", "undefined", outcome))
 
 
 def measure_name(measure: str) -> str:
@@ -177,8 +177,8 @@ def measure_name(measure: str) -> str:
     >>> measure_name("pq"), measure_name("my_own")
     ('PQ', 'My own')
     """
-    known = measure_named(measure)
-    return known.title if known else words(measure)
+    registered = measure_named(measure)
+    return registered.title if registered else words(measure)
 
 
 def measure_phrase(measure: str) -> str:
@@ -197,21 +197,23 @@ def are_shares(unit: str, measure: str) -> bool:
     >>> are_shares("Share of wrong decisions", "mpd"), are_shares("share of wrong decisions", "pq")
     (True, False)
     """
-    known = measure_named(measure)
-    return unit.lower().startswith("share ") and known is not None and known.is_width
+    registered = measure_named(measure)
+    return unit.lower().startswith("share ") and registered is not None and registered.is_width
 
 
 def measures_of(keys: Iterable[str]) -> list[tuple[str, str]]:
     """Measures by name, each with its meaning."""
-    known = ((key, measure_named(key)) for key in keys)
+    registered = ((key, measure_named(key)) for key in keys)
     unknown = "a measure of the caller's own"
-    return [(measure_name(key), measure.about if measure else unknown) for key, measure in known]
+    return [
+        (measure_name(key), measure.about if measure else unknown) for key, measure in registered
+    ]
 
 
 def is_width(measure: str) -> bool:
     """Whether a measure is the distance of the lowest from the highest, in the statistic's unit."""
-    known = measure_named(measure)
-    return known is not None and known.is_width
+    registered = measure_named(measure)
+    return registered is not None and registered.is_width
 
 
 def amount(value: float | None, is_rate: bool) -> str:
@@ -223,18 +225,18 @@ def amount(value: float | None, is_rate: bool) -> str:
     return percent(value) if is_rate else number(value)
 
 
-def apart(value: float | None, is_rate: bool, toward: int = 0) -> str:
+def gap(value: float | None, is_rate: bool, toward: int = 0) -> str:
     """A difference: of rates in percentage points. A bound is rounded `toward` its side.
 
-    >>> apart(0.2594, True), apart(12.5, False), apart(0.2594, True, 1), apart(-0.0002, True)
+    >>> gap(0.2594, True), gap(12.5, False), gap(0.2594, True, 1), gap(-0.0002, True)
     ('25.9 pts', '12.50', '26.0 pts', '0.0 pts')
     """
     if value is None:
         return UNDEFINED
     if not is_rate:
         return number(value, toward=toward)
-    shown = f"{rounded(100 * value, 1, toward):.1f} pts".replace("-", "−")
-    return shown.removeprefix("−") if shown == "−0.0 pts" else shown
+    text = f"{rounded(100 * value, 1, toward):.1f} pts".replace("-", "−")
+    return text.removeprefix("−") if text == "−0.0 pts" else text
 
 
 def share_of(value: float | None) -> str:
@@ -249,5 +251,5 @@ def share_of(value: float | None) -> str:
 
 
 def judged(line: Mapping[str, Any]) -> str:
-    """A verdict with what it comes to beside a tolerance, if there is one."""
+    """A verdict, and how the value compares with a tolerance if there is one."""
     return "; ".join(filter(None, (line["verdict"], line["judged"])))

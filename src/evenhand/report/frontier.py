@@ -33,11 +33,11 @@ SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_erro
 
 def report_of(document: Document) -> Report:
     """The report of a frontier's document."""
-    first, *others = document["sentences"]
+    first, *sentences = document["sentences"]
     chart = tradeoff(document)
     table = _table(document)
     blocks = [
-        Bullets(others),
+        Bullets(sentences),
         Figure(
             "frontier-curve",
             chart,
@@ -49,7 +49,7 @@ def report_of(document: Document) -> Report:
         ),
         Fold("Every point of the curve", [table]),
     ]
-    brief = [Bullets(others), *(Text(note) for note in document["notes"]), table]
+    brief = [Bullets(sentences), *(Text(note) for note in document["notes"]), table]
     return Report(
         kind="frontier",
         brand="frontier",
@@ -63,7 +63,7 @@ def report_of(document: Document) -> Report:
 
 
 def charts(document: Document) -> dict[str, Any]:
-    """The curve, what no rule is below, and the model."""
+    """The curve that no rule can beat, and the model."""
     return {"frontier": tradeoff(document)}
 
 
@@ -80,7 +80,7 @@ def tradeoff(document: Document) -> Tradeoff:
         curve["bound"],
         curve["cost"],
         {name: (at["value"], at["cost"]) for name, at in document["models"].items()},
-        [Tested(*one) for one in tested if None not in one],
+        [Tested(*rule) for rule in tested if None not in rule],
         are_shares(document["unit"], document["measure"]),
     )
 
@@ -91,7 +91,7 @@ def _table(document: Document) -> Table:
     heads = [PROOF if name == "gap" else Head(capitalized(name), True, name) for name in names]
     points = (dict(zip(curve, row, strict=True)) for row in zip(*curve.values(), strict=True))
     rows = [
-        Row([Cell(_shown(column, value)) for column, value in point.items()])
+        Row([Cell(_formatted(column, value)) for column, value in point.items()])
         for point in _cheaper(points)
     ]
     return Table("Points of the curve", heads, rows)
@@ -99,13 +99,13 @@ def _table(document: Document) -> Table:
 
 def _cheaper(points: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """Points that cost less than those of tighter bounds, and all that were tested."""
-    least = inf
+    lowest = inf
     for point in points:
         cost = point.get("cost")
-        if "test_cost" in point or cost is None or cost < least - SAME:
-            least = inf if cost is None else cost
+        if "test_cost" in point or cost is None or cost < lowest - SAME:
+            lowest = inf if cost is None else cost
             yield point
 
 
-def _shown(column: str, value: float | None) -> str:
+def _formatted(column: str, value: float | None) -> str:
     return f"{value:.0e}" if column == "gap" and value is not None else number(value, 4)

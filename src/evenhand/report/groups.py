@@ -10,12 +10,12 @@ from evenhand._words import capitalized, percent, plural
 from evenhand.report.blocks import Cell, Figure, Fold, Head, Row, Section, Table, Text
 from evenhand.report.charts import Rates
 from evenhand.report.charts.rates import Rate
-from evenhand.report.formats import amount, apart, count, name, share_of
+from evenhand.report.formats import amount, count, gap, name, share_of
 
 Document = Mapping[str, Any]
 
-MOST_OPEN = 6  # groups in the table that is not closed
-MOST_DRAWN = 12  # groups in a chart: it ends within a screen and a half of a phone
+MAX_OPEN = 6  # groups in the table that is not closed
+MAX_DRAWN = 12  # groups in a chart: it ends within a screen and a half of a phone
 FOLDED = 500  # lines of a table that is closed
 SIDES = {1: "above", -1: "below", 0: "around"}
 SHORT = {
@@ -36,30 +36,30 @@ SHORT = {
 
 
 def groups(document: Document) -> Section:
-    """The chart of the first rate, what it comes to, and the groups that matter as a table."""
+    """The chart of the first rate, its impact ratio, and the groups that matter as a table."""
     summary = document["summary"]
     table, rate = summary["table"], summary["headline"]
     impact = [Text(summary["impact_ratio"]["sentence"])] if summary["impact_ratio"] else []
-    chosen = _that_matter(summary)
+    chosen = _salient(summary)
     hidden = len(table["groups"]) - len(chosen)
     blocks: list[Any] = [*_rate_figure(document), *impact]
     blocks.append(group_table(table, chosen))
     blocks.append(Text(legend(document), "quiet"))
     if hidden:
-        others = [i for i in largest(table, FOLDED) if i not in chosen]
-        rest = replace(group_table(table, others), foot=())
+        remaining = [i for i in largest(table, FOLDED) if i not in chosen]
+        table_of_rest = replace(group_table(table, remaining), foot=())
         title = "The other group" if hidden == 1 else f"The other {plural(hidden, 'group')}"
-        if len(others) < hidden:
-            title = f"The largest {count(len(others))} of {plural(hidden, 'other group')}"
-        blocks.append(Fold(title, [rest]))
+        if len(remaining) < hidden:
+            title = f"The largest {count(len(remaining))} of {plural(hidden, 'other group')}"
+        blocks.append(Fold(title, [table_of_rest]))
     title = f"{capitalized(rate['name'])} by group" if rate else "The groups"
-    whole = group_table(table, range(len(table["groups"])), elastic="group")
-    named = _named(summary)
+    full = group_table(table, range(len(table["groups"])), elastic="group")
+    mentioned = _groups_mentioned(summary)
     rows = [
-        replace(row, weight=len(row.cells) * ((at in chosen) + (row.data["group"] in named)))
-        for at, row in enumerate(whole.rows)
+        replace(row, weight=len(row.cells) * ((at in chosen) + (row.data["group"] in mentioned)))
+        for at, row in enumerate(full.rows)
     ]
-    brief = [Text(" "), replace(whole, rows=rows), *impact]
+    brief = [Text(" "), replace(full, rows=rows), *impact]
     return Section("groups", title, blocks, brief=brief, link="The groups")
 
 
@@ -69,7 +69,7 @@ def group_table(table: Document, chosen: Iterable[int], *, elastic: str = "") ->
     heads = [Head("Group", short="group"), Head("Rows", True, "n")]
     heads += [Head(m["name"], True, SHORT.get(m["key"], ""), m["meaning"]) for m in metrics]
     everyone = {"label": "Everyone", **table["overall"], "apart": [0] * len(metrics)}
-    gaps = [apart(v, m["is_rate"]) for v, m in zip(table["difference"], metrics, strict=True)]
+    gaps = [gap(v, m["is_rate"]) for v, m in zip(table["difference"], metrics, strict=True)]
     ratios = [share_of(value) for value in table["ratio"]]
     foot = [_group_row(everyone, metrics, own=False)]
     for label, texts in (("Largest difference", gaps), ("Lowest / highest", ratios)):
@@ -87,56 +87,56 @@ def _group_row(group: Document, metrics: Sequence[Document], *, own: bool = True
     return Row(cells, {"group": group["label"]} if own else {})
 
 
-def _that_matter(summary: Document) -> list[int]:
+def _salient(summary: Document) -> list[int]:
     """The groups that the sentence names, those that stand out, and then the largest."""
-    groups, named = summary["table"]["groups"], _named(summary)
-    if len(groups) <= MOST_OPEN:
+    groups, mentioned = summary["table"]["groups"], _groups_mentioned(summary)
+    if len(groups) <= MAX_OPEN:
         return list(range(len(groups)))
 
     def weight(i: int) -> tuple[bool, int, int]:
-        return groups[i]["label"] in named, sum(map(abs, groups[i]["apart"])), groups[i]["rows"]
+        return groups[i]["label"] in mentioned, sum(map(abs, groups[i]["apart"])), groups[i]["rows"]
 
-    return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:MOST_OPEN])
+    return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:MAX_OPEN])
 
 
-def _named(summary: Document) -> frozenset[str]:
+def _groups_mentioned(summary: Document) -> frozenset[str]:
     """The groups that the sentence names, and those that the impact ratio does."""
     impact, rate = summary["impact_ratio"], summary["headline"]
     ends = (impact["lowest"], impact["highest"]) if impact else ()
     return frozenset((*ends, *(rate.get("named", ()) if rate else ())))
 
 
-def largest(table: Document, most: int) -> list[int]:
+def largest(table: Document, limit: int) -> list[int]:
     """The groups that stand out most, and then the largest, in the table's order."""
     groups = table["groups"]
 
     def weight(i: int) -> tuple[int, int]:
         return sum(map(abs, groups[i]["apart"])), groups[i]["rows"]
 
-    return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:most])
+    return sorted(sorted(range(len(groups)), key=weight, reverse=True)[:limit])
 
 
 def legend(document: Document) -> str:
-    """What the marks and the lowest lines of the table of groups say."""
+    """What the marks and the last lines of the table of groups mean."""
     flagged = any(any(g["apart"]) for g in document["summary"]["table"]["groups"])
     level = percent(document["confidence"])
     marks = f"▲ above, ▼ below everyone else, significant at {level} (corrected). "
-    said = "Largest difference and ratio are those observed; small groups make them larger."
-    return (marks if flagged else "") + said
+    note = "Largest difference and ratio are those observed; small groups make them larger."
+    return (marks if flagged else "") + note
 
 
 def _rate_figure(document: Document) -> list[Figure]:
-    """The groups' first rate with intervals and sizes, beside four fifths of the highest."""
+    """The groups' first rate with intervals and sizes, and a line at four-fifths of the highest."""
     summary = document["summary"]
     chart = rate_chart(summary)
     if chart is None:
         return []
-    rate, shown = summary["headline"], len(chart.shown)
+    rate, visible = summary["headline"], len(chart.visible)
     caption = f"Dots are observed values, lines {percent(document['confidence'])} intervals; at "
     caption += "the right, value and rows."
-    if shown < len(chart.groups):
-        of = plural(len(chart.groups), "group")
-        caption += f" Shown are the {shown} of {of} furthest from the overall value."
+    if visible < len(chart.groups):
+        total = plural(len(chart.groups), "group")
+        caption += f" Shown are the {visible} of {total} furthest from the overall value."
     legend = []
     if rate["overall"] is not None:
         legend.append(("overall", f"everyone: {amount(rate['overall'], rate['is_rate'])}"))
@@ -149,8 +149,8 @@ def _rate_figure(document: Document) -> list[Figure]:
 def rate_chart(summary: Document) -> Rates | None:
     """The chart of the groups' first rate; None where no group has one."""
     rate = summary["headline"]
-    known = [group for group in (rate["groups"] if rate else []) if group["value"] is not None]
-    if not known:
+    measured = [group for group in (rate["groups"] if rate else []) if group["value"] is not None]
+    if not measured:
         return None
     keys = [metric["key"] for metric in summary["table"]["metrics"]]
     at = keys.index(rate["metric"]) if rate["metric"] in keys else None
@@ -164,11 +164,11 @@ def rate_chart(summary: Document) -> Rates | None:
                 **{part: group[part] for part in ("value", "low", "high", "rows")},
                 kind=SIDES[marks[group["label"]]] if group["label"] in marks else None,
             )
-            for group in known
+            for group in measured
         ],
         rate["overall"],
-        most=MOST_DRAWN,
-        always=_named(summary) if impact else frozenset(),
+        limit=MAX_DRAWN,
+        always=_groups_mentioned(summary) if impact else frozenset(),
         greatest=1.0 if rate["is_rate"] else None,
         is_rate=rate["is_rate"],
         line_at=None if impact is None else impact["line"] * impact["highest_rate"],

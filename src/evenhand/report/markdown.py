@@ -18,7 +18,7 @@ from evenhand.report.blocks import (
     Text,
 )
 
-MOST_ROWS = 60
+MAX_ROWS = 60
 
 
 def markdown(report: Report) -> str:
@@ -32,20 +32,20 @@ def _parts(report: Report) -> Iterator[str]:
     if report.claim:
         yield escaped(report.claim)
     for block in report.facts:
-        yield from shown(block)
+        yield from paragraphs(block)
     for section in report.sections:
         yield from section_parts(section)
 
 
 def section_parts(section: Section) -> Iterator[str]:
     """A section under its heading; nothing where all of it is drawn."""
-    parts = [part for block in section.in_text for part in shown(block)]
+    parts = [part for block in section.in_text for part in paragraphs(block)]
     if parts and section.is_titled:
         yield f"## {escaped(section.title)}"
     yield from parts
 
 
-def shown(block: Any) -> Iterator[str]:
+def paragraphs(block: Any) -> Iterator[str]:
     """A block, in paragraphs; charts and what is made for pages alone are left out."""
     match block:
         case Text(text=text, kind=kind) if text:
@@ -70,20 +70,20 @@ def shown(block: Any) -> Iterator[str]:
         case Fold(title=title, blocks=blocks):
             yield f"<details><summary>{escaped(title)}</summary>"
             for part in blocks:
-                yield from shown(part)
+                yield from paragraphs(part)
             yield "</details>"
 
 
 def _table(table: Table) -> Iterator[str]:
     if table.caption:
         yield f"**{escaped(table.caption)}**"
-    rows = [*table.rows[:MOST_ROWS], *table.foot]
+    rows = [*table.rows[:MAX_ROWS], *table.foot]
     heads = [escaped(head.name) for head in table.heads]
     yield markdown_table(heads, [_texts(row.cells) for row in rows])
-    hidden = len(table.rows) - MOST_ROWS
-    more = f"{hidden:,} more rows are not shown." if hidden > 0 else table.more
-    if more:
-        yield escaped(more)
+    hidden = len(table.rows) - MAX_ROWS
+    note = f"{hidden:,} more rows are not shown." if hidden > 0 else table.more
+    if note:
+        yield escaped(note)
 
 
 def _texts(cells: Sequence[Any]) -> list[str]:

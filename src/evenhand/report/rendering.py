@@ -1,6 +1,6 @@
 """From a report to HTML: its blocks, put into the templates.
 
-The document itself is inside an audit's page, for programs: JSON, compressed, for it says again
+The document itself is inside an audit's page, for programs: compressed JSON, since it repeats
 what the tables show.
 """
 
@@ -21,9 +21,9 @@ from evenhand.report import formats
 from evenhand.report.blocks import Figure, Fold, Report, Table, Template
 
 DIGITS = 5  # of the numbers in the document inside a page
-# What is there to be drawn, and estimates beside the values themselves.
+# Content of charts, and estimates that accompany the values themselves.
 THREE_DIGITS = frozenset({"distributions", "thresholds", "contributions", "pooled"})
-GROUPS = 500  # beyond which the page holds the document of the most telling groups only
+GROUPS = 500  # beyond which the page holds the document of the largest contributors only
 
 
 def page(report: Report, counts: Mapping[str, Any] | None = None) -> str:
@@ -42,17 +42,17 @@ def snippet(report: Report) -> str:
     return rendered("snippet.html", report=report)
 
 
-def embedded(document: Mapping[str, Any], most: int = GROUPS) -> str:
+def embedded(document: Mapping[str, Any], limit: int = GROUPS) -> str:
     """The document as JSON, compressed by gzip and written in letters (base64).
 
     >>> import base64
     >>> gzip.decompress(base64.b64decode(embedded({"groups": [], "title": "A model"})))
     b'{"groups":[],"title":"A model"}'
     """
-    short = abridged(document, most)
+    short = abridged(document, limit)
     text = json.dumps(_rounded(short), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    written = gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)
-    return b64encode(written).decode("ascii")
+    compressed = gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)
+    return b64encode(compressed).decode("ascii")
 
 
 def data(content: Any) -> Markup:
@@ -88,14 +88,14 @@ def _quoted(text: str) -> str:
     return f'"{text.translate(unsafe)}"'
 
 
-def _whole(label: str) -> Markup:
+def _unbroken(label: str) -> Markup:
     """A group's name that breaks between its parts and nowhere else."""
     parts = formats.name(label).split(" × ")
     return Markup(" × ").join(Markup("<span>{}</span>").format(part) for part in parts)
 
 
 def _rounded(part: Any, digits: int = DIGITS) -> Any:
-    """The same with fewer digits; the audit's to_json writes them all."""
+    """A document with fewer digits; the audit's to_json writes them all."""
     if isinstance(part, float):
         return float(f"{part:.{digits}g}")
     if isinstance(part, Mapping):
@@ -106,11 +106,11 @@ def _rounded(part: Any, digits: int = DIGITS) -> Any:
     return [_rounded(value, digits) for value in part] if isinstance(part, list | tuple) else part
 
 
-def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, Any]:
-    """The document itself, or with too many groups that of those which contribute most."""
-    if len(document["groups"]) <= most:
+def abridged(document: Mapping[str, Any], limit: int = GROUPS) -> Mapping[str, Any]:
+    """The document itself, or with too many groups, that of the largest contributors."""
+    if len(document["groups"]) <= limit:
         return document
-    keep = _most_telling(document, most)
+    keep = _largest_contributors(document, limit)
     return {
         **document,
         "abridged": {"groups": len(keep), "of": len(document["groups"])},
@@ -121,26 +121,26 @@ def abridged(document: Mapping[str, Any], most: int = GROUPS) -> Mapping[str, An
     }
 
 
-def _most_telling(document: Mapping[str, Any], most: int) -> list[int]:
+def _largest_contributors(document: Mapping[str, Any], limit: int) -> list[int]:
     shares = [0.0] * len(document["groups"])
     for finding in document["findings"]:
         for place, share in enumerate(finding["contributions"]):
             shares[place] += share or 0.0
     order = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
-    return sorted(order[:most])
+    return sorted(order[:limit])
 
 
 def _abridged_criterion(criterion: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
     columns = ("values", "low", "high", "pooled", "rows")
     cells = [
-        {**cell, **{column: _kept(cell.get(column), keep) for column in columns}}
+        {**cell, **{column: _selected(cell.get(column), keep) for column in columns}}
         for cell in criterion["cells"]
     ]
     return {**criterion, "cells": cells}
 
 
 def _abridged_finding(finding: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
-    shares = _kept(finding["contributions"] or None, keep) or []
+    shares = _selected(finding["contributions"] or None, keep) or []
     return {**finding, "contributions": shares, "left_out": finding["left_out"][: len(keep)]}
 
 
@@ -149,11 +149,11 @@ def _abridged_summary(summary: Mapping[str, Any], keep: Sequence[int]) -> dict[s
     short = dict(summary)
     for part in ("table", "headline", "impact_ratio"):
         if short[part] is not None:
-            short[part] = {**short[part], "groups": _kept(short[part]["groups"], keep)}
+            short[part] = {**short[part], "groups": _selected(short[part]["groups"], keep)}
     return short
 
 
-def _kept(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None:
+def _selected(column: Sequence[Any] | None, keep: Sequence[int]) -> list[Any] | None:
     return None if column is None else [column[i] for i in keep]
 
 
@@ -192,7 +192,7 @@ FILTERS = {
     "verdict": formats.verdict,
     "amount": formats.amount,
     "key": formats.key,
-    "whole": _whole,
+    "unbroken": _unbroken,
     "quoted": _quoted,
     "painted": _painted,
     "filled": _filled,

@@ -40,14 +40,14 @@ def report_of(document: Document) -> Report:
 
 
 def _tables(document: Document) -> Any:
-    for number_of, table in enumerate(document["tables"], 1):
-        heads = [Head(one["head"], one["kind"] not in TEXTS) for one in table["columns"]]
+    for position, table in enumerate(document["tables"], 1):
+        heads = [Head(column["head"], column["kind"] not in TEXTS) for column in table["columns"]]
         rows = [
-            Row([_cell(row[one["key"]], one["kind"]) for one in table["columns"]])
+            Row([_cell(row[column["key"]], column["kind"]) for column in table["columns"]])
             for row in table["rows"]
         ]
         short = " short" if len(rows) <= SHORT else ""
-        title = f"Table {number_of}. {table['title']}"
+        title = f"Table {position}. {table['title']}"
         yield Table(table["title"], heads, rows, caption=title, kind=f"cards{short}")
         yield from (Text(note, "quiet") for note in table["notes"])
     if document["notes"]:
@@ -55,19 +55,19 @@ def _tables(document: Document) -> Any:
 
 
 def _rule(document: Document) -> Any:
-    yield Bullets([_stated(one) for one in document["asks"]], "points")
+    yield Bullets([_stated(statement) for statement in document["asks"]], "points")
     if document["standing"]:
         yield Text("Where it stands", "shown")
-        yield Bullets([_stated(one) for one in document["standing"]], "points")
+        yield Bullets([_stated(statement) for statement in document["standing"]], "points")
 
 
-def _stated(one: Document) -> str:
-    return f"{one['text']} [{one['source']}]"
+def _stated(statement: Document) -> str:
+    return f"{statement['text']} [{statement['source']}]"
 
 
-def _source(one: Document) -> str:
-    read = "" if one["verified"] else "; not verified"
-    return f"{one['citation']}, {one['date']} ({one['about']}{read})"
+def _source(source: Document) -> str:
+    status = "" if source["verified"] else "; not verified"
+    return f"{source['citation']}, {source['date']} ({source['about']}{status})"
 
 
 def _signatures(document: Document) -> Any:
@@ -75,13 +75,13 @@ def _signatures(document: Document) -> Any:
     sources = "; ".join(map(_source, document["sources"]))
     review = document["review"]
     last = "" if review["overdue"] else f" {review['sentence']}"
-    made = ""
+    law = ""
     if document["law_date"]:
-        made = f" Made {document['law_date']}, in force {document['in_force']}"
+        law = f" Made {document['law_date']}, in force {document['in_force']}"
         if document["enforced"]:
-            made += f", enforced since {document['enforced']}"
-        made += "."
-    yield Text(f"Sources: {sources}.{made}{last}", "quiet")
+            law += f", enforced since {document['enforced']}"
+        law += "."
+    yield Text(f"Sources: {sources}.{law}{last}", "quiet")
     source = document["provenance"]
     versions = "".join(f"{package} {version}, " for package, version in source["versions"].items())
     yield Text(

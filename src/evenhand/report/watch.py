@@ -27,13 +27,13 @@ from evenhand.report.formats import count, measure_name, name, words
 
 Document = Mapping[str, Any]
 
-MOST_GROUPS = 24
+MAX_GROUPS = 24
 SAID = {"violation": "violated since", "pass": "kept since", "differs": "differs since"}
 
 
 def report_of(document: Document) -> Report:
     """The report of a watch's document, or of its status, which has no history."""
-    first, *others = lede(document)
+    first, *sentences = lede(document)
     days = f", {document['first']} to {document['last']}" if document["first"] else ""
     level = percent(document["confidence"])
     about = (
@@ -48,7 +48,9 @@ def report_of(document: Document) -> Report:
     sections = [
         Section("criteria", "Criteria", [table, *([Bullets(gates)] if gates else [])]),
         *(_criterion(document, at) for at in range(len(document.get("criteria", ())))),
-        Section("changes", "Changes", [Bullets([one["sentence"] for one in changes(document)])]),
+        Section(
+            "changes", "Changes", [Bullets([change["sentence"] for change in changes(document)])]
+        ),
         Section("method", "How to read this", list(_method(document)), brief=_notes(document)),
     ]
     return Report(
@@ -56,7 +58,7 @@ def report_of(document: Document) -> Report:
         brand="watch",
         title="Watch",
         lede=first,
-        about=[*others, about],
+        about=[*sentences, about],
         sections=sections,
         version=document["schema"],
         notebook=[table],
@@ -65,50 +67,55 @@ def report_of(document: Document) -> Report:
 
 def charts(document: Document) -> dict[str, Any]:
     """Every criterion over time, by its first measure; a status has no history."""
-    drawn = ((one["name"], _bands(document, one)) for one in document.get("criteria", ()))
-    return {name: next(iter(bands.values())) for name, bands in drawn if bands}
+    by_criterion = (
+        (criterion["name"], _bands(document, criterion))
+        for criterion in document.get("criteria", ())
+    )
+    return {name: next(iter(bands.values())) for name, bands in by_criterion if bands}
 
 
 def lede(document: Document) -> list[str]:
     """What matters first, in sentences."""
     findings = document["findings"]
-    differing = [each for each in findings if each["verdict"] == "differs"]
-    violated = [each for each in document["gates"] if each["outcome"] == "violation"]
+    differing = [item for item in findings if item["verdict"] == "differs"]
+    violated = [item for item in document["gates"] if item["outcome"] == "violation"]
     sentences = [
         f"The bound {gate['gate']} has been violated since {gate['since']}." for gate in violated
     ]
     sentences += [
-        f"{words(each['criterion'])}: the groups differ, significantly since {each['since']}."
-        for each in differing
+        f"{words(item['criterion'])}: the groups differ, significantly since {item['since']}."
+        for item in differing
     ]
     if not sentences:
         sentences = [
             "No bound is violated, and no group is shown to be treated differently so far."
         ]
-    return sentences + [each["sentence"] for each in changes(document) if each["changed"]]
+    return sentences + [item["sentence"] for item in changes(document) if item["changed"]]
 
 
 def changes(document: Document) -> list[dict[str, Any]]:
-    """What was looked for, found or not, with criteria in words."""
+    """The searches for changes and their outcomes, with criteria in words."""
     return [
         {
-            **each,
-            "sentence": each["sentence"].replace(each["criterion"], words(each["criterion"]), 1),
+            **change,
+            "sentence": change["sentence"].replace(
+                change["criterion"], words(change["criterion"]), 1
+            ),
         }
-        for each in document["changes"]
+        for change in document["changes"]
     ]
 
 
 def criteria_table(document: Document) -> Table:
     """A line for each criterion and measure."""
-    gates = {each["gate"].partition(" ")[0]: each for each in document["gates"]}
+    gates = {row["gate"].partition(" ")[0]: row for row in document["gates"]}
     heads = [Head("Criterion"), Head("Verdict"), Head("Since"), Head("Measure")]
     heads += [Head("Value so far", True, "value"), Head("Interval", True), Head("Bound")]
     heads += [Head("p", True)]
     rows = []
     for finding in document["findings"]:
         differs = "beyond" if finding["verdict"] == "differs" else ""
-        for at, (measure, found) in enumerate(finding["measures"].items()):
+        for at, (measure, value) in enumerate(finding["measures"].items()):
             gate = gates.get(f"{finding['criterion']}.{measure}")
             bound = gate["gate"].split(" ", 1)[1] if gate else ""
             first = [
@@ -121,8 +128,8 @@ def criteria_table(document: Document) -> Table:
                     [
                         *(first if at == 0 else [Cell("")] * 3),
                         Cell(measure_name(measure)),
-                        Cell(number(found["value"])),
-                        Cell(extent(found["low"], found["high"])),
+                        Cell(number(value["value"])),
+                        Cell(extent(value["low"], value["high"])),
                         Cell(bound, under=gate["outcome"] if gate else ""),
                         Cell(p_value(finding["p_value"]) if at == 0 else ""),
                     ]
@@ -133,14 +140,16 @@ def criteria_table(document: Document) -> Table:
 
 def _bands(document: Document, criterion: Document) -> dict[str, Band]:
     """The criterion over time, by measure."""
-    finding = next(one for one in document["findings"] if one["criterion"] == criterion["name"])
-    gates = {each["gate"].partition(" ")[0]: each for each in document["gates"]}
+    finding = next(item for item in document["findings"] if item["criterion"] == criterion["name"])
+    gates = {gate["gate"].partition(" ")[0]: gate for gate in document["gates"]}
     bands = {}
     for measure, points in criterion["timelines"].items():
-        since, said = _marked(gates.get(f"{criterion['name']}.{measure}"), finding)
+        since, label = _marked(gates.get(f"{criterion['name']}.{measure}"), finding)
         title = measure_name(measure)
-        named = f"{words(criterion['name'])}: {title}"
-        bands[measure] = Band(title, points, criterion["bounds"].get(measure), since, said, named)
+        title_of_all = f"{words(criterion['name'])}: {title}"
+        bands[measure] = Band(
+            title, points, criterion["bounds"].get(measure), since, label, title_of_all
+        )
     return bands
 
 
@@ -149,11 +158,11 @@ def _criterion(document: Document, at: int) -> Section:
     bands = _bands(document, criterion)
     figures = [Figure(f"w{at}-{key}", band, band.title) for key, band in bands.items()]
     blocks: list[Any] = [Text(criterion["asks"]), Panels(figures, kind="times")]
-    small, more = _small_multiples(f"w{at}", criterion)
+    small, remark = _small_multiples(f"w{at}", criterion)
     if small:
-        each = plural(document["span_days"], "day")
-        said = f"Each line is a group’s rate in each span of {each}; dashed is everyone. {more}"
-        blocks += [Heading("Groups over time"), Text(said, "quiet"), Panels(small, kind="small")]
+        span = plural(document["span_days"], "day")
+        text = f"Each line is a group’s rate in each span of {span}; dashed is everyone. {remark}"
+        blocks += [Heading("Groups over time"), Text(text, "quiet"), Panels(small, kind="small")]
     return Section(f"criterion-{at}", words(criterion["name"]), blocks, text=[], brief=[])
 
 
@@ -164,7 +173,7 @@ def _method(document: Document) -> Any:
         "caution",
     )
     wrong = percent(1 - document["confidence"])
-    said = (
+    text = (
         "The line is the gap within parts so far: groups are compared with each other on the same "
         "days, so a change in the mix of groups or in the overall rate does not move it. The "
         "groups' rates are of all rows together, and may differ where the mix has changed. The "
@@ -174,11 +183,11 @@ def _method(document: Document) -> Any:
         "look it is read."
     )
     if "quiet_days" in document:
-        said += (
+        text += (
             " A false alarm that gaps between groups have changed comes once in "
             f"{count(document['quiet_days'])} days or more, on average."
         )
-    yield Text(said)
+    yield Text(text)
     yield from _notes(document)
     history = document.get("history")
     if history:
@@ -193,7 +202,7 @@ def _notes(document: Document) -> list[Any]:
 
 
 def _marked(gate: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Which day is marked in a chart, and what was said from then on."""
+    """The day marked in a chart, and its label."""
     if gate is not None and gate["outcome"] in SAID:
         return gate["since"], f"{SAID[gate['outcome']]} {gate['since']}"
     if finding["verdict"] == "differs":
@@ -202,7 +211,7 @@ def _marked(gate: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple
 
 
 def _small_multiples(ident: str, criterion: Mapping[str, Any]) -> tuple[list[Figure], str]:
-    """The groups' rates over time, of the last cell: the favorable class, where one is asked."""
+    """The groups' rates over time, of the last cell: the favorable class, where there is one."""
     rows = [(span["day"], *rate) for span in criterion["spans"] for rate in span["rates"]]
     cells = list(dict.fromkeys(row[1] for row in rows))
     if not cells:
@@ -215,8 +224,8 @@ def _small_multiples(ident: str, criterion: Mapping[str, Any]) -> tuple[list[Fig
     for day, _, group, rate, size in chosen:
         groups.setdefault(group, []).append((day, rate))
         sizes[group] = sizes.get(group, 0.0) + size
-    shown = sorted(groups, key=lambda group: -sizes[group])[:MOST_GROUPS]
-    up = Scale.around([rate for group in shown for _, rate in groups[group]])
+    largest = sorted(groups, key=lambda group: -sizes[group])[:MAX_GROUPS]
+    up = Scale.around([rate for group in largest for _, rate in groups[group]])
     across = days_scale(days)
     charts = [
         Figure(
@@ -227,15 +236,15 @@ def _small_multiples(ident: str, criterion: Mapping[str, Any]) -> tuple[list[Fig
             ),
             f"{name(group)} ({plural(sizes[group], criterion['unit'])})",
         )
-        for i, group in enumerate(shown)
+        for i, group in enumerate(largest)
     ]
     notes = [] if len(cells) == 1 else [f"Shown is {cells[-1]}, of {len(cells)} cells."]
-    if len(groups) > len(shown):
-        notes.append(f"The {len(shown)} largest of {len(groups)} groups are shown.")
+    if len(groups) > len(largest):
+        notes.append(f"The {len(largest)} largest of {len(groups)} groups are shown.")
     return charts, " ".join(notes)
 
 
 def _overall(rows: Sequence[tuple[Any, ...]], day: str) -> float:
-    here = [(rate, size) for when, _, _, rate, size in rows if when == day]
-    total = sum(rate * size for rate, size in here)
-    return float(total / max(sum(size for _, size in here), 1e-9))
+    rates = [(rate, size) for when, _, _, rate, size in rows if when == day]
+    total = sum(rate * size for rate, size in rates)
+    return float(total / max(sum(size for _, size in rates), 1e-9))

@@ -8,14 +8,14 @@ from typing import Any
 from evenhand._words import capitalized, number, percent
 from evenhand.report.blocks import Cell, Figure, Head, Report, Row, Section, Table, Text
 from evenhand.report.charts import Step, Waterfall
-from evenhand.report.formats import amount, apart, key, name, phrase, words
+from evenhand.report.formats import amount, gap, key, name, phrase, words
 
 Document = Mapping[str, Any]
 
 CAPTION = (
     "Bars are parts of the gap, from one group's value to the other's; lines are their intervals."
 )
-MOST_STRATA = 30
+MAX_STRATA = 30
 
 
 def report_of(document: Document) -> Report:
@@ -94,9 +94,9 @@ def _named(document: Document, which: str, first: str, second: str) -> Table:
 
 
 def _row(document: Document, part: Mapping[str, Any], label: str) -> Row:
-    gap, value = document["gap"]["value"], part["value"]
-    share = "–" if not gap else f"{round(100 * value / gap)}%".replace("-", "−")
-    cells = [Cell(label), Cell(apart(value, document["is_rate"]), key(value))]
+    total, value = document["gap"]["value"], part["value"]
+    share = "–" if not total else f"{round(100 * value / total)}%".replace("-", "−")
+    cells = [Cell(label), Cell(gap(value, document["is_rate"]), key(value))]
     return Row([*cells, Cell(_ends(document, part), key(part["low"])), Cell(share, key(value))])
 
 
@@ -117,15 +117,17 @@ def _proxies(document: Document) -> list[Any]:
     heads.append(Head("AUC of the others", True, "others' AUC"))
     heads += [Head("Part of the gap, alone", True, "part"), Head(level, True, "interval")]
     rows = []
-    for one in document["proxies"]:
-        areas = [Cell(f"{one[of]:.2f}", key(one[of])) for of in ("area", "area_without")]
-        part = Cell(apart(one["value"], document["is_rate"]), key(one["value"]))
-        rows.append(Row([Cell(name(one["name"])), *areas, part, Cell(_ends(document, one))]))
-    told = (
+    for column in document["proxies"]:
+        areas = [
+            Cell(f"{column[area]:.2f}", key(column[area])) for area in ("area", "area_without")
+        ]
+        part = Cell(gap(column["value"], document["is_rate"]), key(column["value"]))
+        rows.append(Row([Cell(name(column["name"])), *areas, part, Cell(_ends(document, column))]))
+    text = (
         f"All columns together predict the group with an AUC of {document['area']:.2f} (0.5 is by "
         "chance, 1 always)."
     )
-    return [Text(told), Table("Proxies", heads, rows, kind="cards")]
+    return [Text(text), Table("Proxies", heads, rows, kind="cards")]
 
 
 def _strata(document: Document) -> Table:
@@ -136,12 +138,12 @@ def _strata(document: Document) -> Table:
     level = f"{100 * document['confidence']:g}% interval, all at once"
     heads += [Head("Part of the gap", True, "part"), Head(level, True, "interval")]
     rows = []
-    for one in document["strata"][:MOST_STRATA]:
-        cells = [Cell(name(one["name"]))]
-        for count, value in zip(one["rows"], one["values"], strict=True):
+    for stratum in document["strata"][:MAX_STRATA]:
+        cells = [Cell(name(stratum["name"]))]
+        for count, value in zip(stratum["rows"], stratum["values"], strict=True):
             cells += [Cell(f"{count:,}", key(count)), Cell(amount(value, is_rate), key(value))]
-        cells.append(Cell(apart(one["value"], is_rate), key(one["value"])))
-        cells.append(Cell(_ends(document, one), key(one["low"])))
+        cells.append(Cell(gap(stratum["value"], is_rate), key(stratum["value"])))
+        cells.append(Cell(_ends(document, stratum), key(stratum["low"])))
         rows.append(Row(cells))
     hidden = len(document["strata"]) - len(rows)
     more = f"{hidden:,} more, with smaller parts, are in to_frame('strata')." if hidden > 0 else ""
@@ -154,9 +156,9 @@ def _regions(document: Document) -> Table:
     level = f"{100 * document['confidence']:g}% interval, all at once"
     heads += [Head("Part of the gap", True, "part"), Head(level, True, "interval")]
     rows = []
-    for one in document["regions"]:
-        cells = [Cell(one["name"], key(one["span"][0])), Cell(one["words"])]
-        cells += [Cell(percent(share), key(share)) for share in one["shares"]]
-        cells.append(Cell(apart(one["value"], document["is_rate"]), key(one["value"])))
-        rows.append(Row([*cells, Cell(_ends(document, one), key(one["low"]))]))
+    for region in document["regions"]:
+        cells = [Cell(region["name"], key(region["span"][0])), Cell(region["words"])]
+        cells += [Cell(percent(share), key(share)) for share in region["shares"]]
+        cells.append(Cell(gap(region["value"], document["is_rate"]), key(region["value"])))
+        rows.append(Row([*cells, Cell(_ends(document, region), key(region["low"]))]))
     return Table("Scores", heads, rows, kind="cards")

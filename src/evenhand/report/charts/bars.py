@@ -10,7 +10,7 @@ from evenhand.report.charts.rows import Row, chart_of_rows, span
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import name
 
-MOST = 12
+MAX = 12
 
 
 class Bar(NamedTuple):
@@ -25,37 +25,43 @@ class Bar(NamedTuple):
 def bars(
     ident: str,
     title: str,
-    of: Sequence[Bar],
+    values: Sequence[Bar],
     *,
-    written: Callable[[float], str] = number,
-    most: int = MOST,
-    rest: str = "",
+    format_value: Callable[[float], str] = number,
+    limit: int = MAX,
+    noun: str = "",
 ) -> Markup:
-    """The longest bars in order; `rest` names what all others together are, if they add up.
+    """The longest bars in order; `noun` names what the others are, if they add up.
 
         >>> from evenhand._words import percent
     >>> shares = [Bar("a", 0.7), Bar("b", 0.2), Bar("c", 0.1)]
-        >>> "2 other groups" in bars("c", "Shares", shares, most=1, written=percent, rest="group")
+        >>> "2 other groups" in bars(
+        ...     "c", "Shares", shares, limit=1, format_value=percent, noun="group"
+        ... )
         True
     """
-    ordered = sorted(of, key=lambda bar: bar.value, reverse=True)
-    shown = [bar for bar in ordered[:most] if bar.value or not rest]
-    others = ordered[len(shown) :]
-    axis = Scale.between(0.0, *(bar.value for bar in shown))
-    rows = [_row(bar, axis, written) for bar in shown]
-    if others and rest:
-        label, left = (
-            plural(len(others), f"other {rest}"),
-            written(sum(bar.value for bar in others)),
+    ordered = sorted(values, key=lambda bar: bar.value, reverse=True)
+    longest = [bar for bar in ordered[:limit] if bar.value or not noun]
+    remainder = ordered[len(longest) :]
+    axis = Scale.between(0.0, *(bar.value for bar in longest))
+    rows = [_row(bar, axis, format_value) for bar in longest]
+    if remainder and noun:
+        label, total = (
+            plural(len(remainder), f"other {noun}"),
+            format_value(sum(bar.value for bar in remainder)),
         )
-        rows.append(Row(label, left, f"{label}: {left}", NOTHING))
-    first = f"The longest is {name(ordered[0].label)} at {written(ordered[0].value)}." if of else ""
-    return chart_of_rows(ident, title, first, rows)
+        rows.append(Row(label, total, f"{label}: {total}", NOTHING))
+    description = (
+        f"The longest is {name(ordered[0].label)} at {format_value(ordered[0].value)}."
+        if values
+        else ""
+    )
+    return chart_of_rows(ident, title, description, rows)
 
 
-def _row(bar: Bar, axis: Scale, written: Callable[[float], str]) -> Row:
+def _row(bar: Bar, axis: Scale, format_value: Callable[[float], str]) -> Row:
     mark = span(axis, min(0.0, bar.value), max(0.0, bar.value), "bar", 10)
     label = name(bar.label)
     where = f", {bar.kind} the overall value" if bar.kind else ""
-    tip = f"{label}: {written(bar.value)}{where}"
-    return Row(label, written(bar.value), tip, mark, bar.kind, bar.group)
+    tip = f"{label}: {format_value(bar.value)}{where}"
+    return Row(label, format_value(bar.value), tip, mark, bar.kind, bar.group)

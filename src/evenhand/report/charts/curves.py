@@ -26,7 +26,7 @@ def curves(
     across = Scale.around([*at, used])
     up = Scale.around((value for _, values in series for value in values), zero=True)
     lines = [
-        line(_drawn(at, values, across, up), f"s{i % COLORS}", label)
+        line(_points(at, values, across, up), f"s{i % COLORS}", label)
         for i, (label, values) in enumerate(series)
     ]
     description = (
@@ -36,7 +36,7 @@ def curves(
     return framed(ident, title, description, lines, across, up, above=above)
 
 
-def _drawn(at: Sequence[float], values: Sequence[float | None], across: Scale, up: Scale) -> str:
+def _points(at: Sequence[float], values: Sequence[float | None], across: Scale, up: Scale) -> str:
     return path(
         None if value is None else (UNIT * across(x), UNIT * (1 - up(value)))
         for x, value in zip(at, values, strict=True)

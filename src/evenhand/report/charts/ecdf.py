@@ -10,7 +10,7 @@ from evenhand.report.formats import name
 
 FEW = 6  # groups that all get a color of their own
 EXTREMES = 4
-STEPS = 60  # places up to which steps can be told from a line
+STEPS = 60  # places up to which steps can be distinguished from a line
 
 
 def ecdf(
@@ -41,8 +41,8 @@ def ecdf(
     ]
     if pooled is not None:
         lines.append(line(_steps(at, pooled, axis), "pooled", "all rows"))
-    named = listing([name(groups[i]) for i in marked]) if marked else "none"
-    description = f"{len(groups)} groups; the lines that stand out: {named}."
+    names = listing([name(groups[i]) for i in marked]) if marked else "none"
+    description = f"{len(groups)} groups; the lines that stand out: {names}."
     up = Scale(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     return framed(ident, title, description, lines, axis, up)
 

@@ -1,4 +1,4 @@
-"""The least cost at every disparity, and where a model stands."""
+"""The least cost at every disparity, and the place of models."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Tradeoff:
 
     def svg(self, ident: str) -> Markup:
         """The chart for a page."""
-        places = [*self.models.values(), *((one.value, one.cost) for one in self.tested)]
-        written = _share if self.is_share else number
+        places = [*self.models.values(), *((rule.value, rule.cost) for rule in self.tested)]
+        as_text = _share if self.is_share else number
         across = Scale.around(
             [*self.bound, *(x for x, _ in places)], zero=True, is_share=self.is_share
         )
@@ -62,17 +62,17 @@ class Tradeoff:
             line(path(points), "curve", "no rule can do better"),
         ]
         if self.tested:
-            tested = [at(one.value, one.cost) for one in self.tested]
+            tested = [at(rule.value, rule.cost) for rule in self.tested]
             lines.append(line(path(tested), "s1", "recommended rules, on test rows"))
-        told = {
-            name: f"{name}: {written(x)} at {written(y)}" for name, (x, y) in self.models.items()
+        tips = {
+            name: f"{name}: {as_text(x)} at {as_text(y)}" for name, (x, y) in self.models.items()
         }
         description = (
-            f"The least cost falls from {written(self.cost[0])} at {written(self.bound[0])} to "
-            f"{written(self.cost[-1])} at {written(self.bound[-1])}; {'; '.join(told.values())}."
+            f"The least cost falls from {as_text(self.cost[0])} at {as_text(self.bound[0])} to "
+            f"{as_text(self.cost[-1])} at {as_text(self.bound[-1])}; {'; '.join(tips.values())}."
         )
         marks = together(
-            _model(across, up, name, told[name], *at) for name, at in self.models.items()
+            _model(across, up, name, tips[name], *at) for name, at in self.models.items()
         )
         return framed(
             ident,
@@ -91,7 +91,7 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def _model(across: Scale, up: Scale, name: str, told: str, value: float, cost: float) -> Markup:
+def _model(across: Scale, up: Scale, name: str, tip: str, value: float, cost: float) -> Markup:
     """A diamond with its name to the right and above, where no curve that falls can be."""
     place, height = across.percent(value), HEIGHT * (1 - up(cost))
     anchor, shift, rise = "start", 9, "-0.5em"
@@ -99,7 +99,7 @@ def _model(across: Scale, up: Scale, name: str, told: str, value: float, cost: f
         anchor, shift, rise = "end", 16, "-0.9em"
     return element(
         "svg",
-        element("title", told),
+        element("title", tip),
         element("path", d="M0 -6.5L6.5 0L0 6.5L-6.5 0Z", class_="model"),
         element("text", name, dx=shift, dy=rise, text_anchor=anchor),
         x=place,

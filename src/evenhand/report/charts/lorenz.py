@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from evenhand._words import number
 from evenhand.report.charts.svg import UNIT, Markup, Scale, framed, line, path
 
-MOST = 400  # points of the curve
+MAX = 400  # points of the curve
 
 
 def lorenz(ident: str, title: str, values: Sequence[float]) -> Markup:
@@ -19,12 +19,12 @@ def lorenz(ident: str, title: str, values: Sequence[float]) -> Markup:
     """
     curve = shares(values)
     gini = 2 * area(curve)
-    thin = curve[:: max(1, len(curve) // MOST)]
-    drawn = [(UNIT * x, UNIT * (1 - y)) for x, y in [*thin, (1.0, 1.0)]]
+    thin = curve[:: max(1, len(curve) // MAX)]
+    points = [(UNIT * x, UNIT * (1 - y)) for x, y in [*thin, (1.0, 1.0)]]
     lines = [
-        line(path(drawn) + "Z", "area"),
+        line(path(points) + "Z", "area"),
         line(path([(0, UNIT), (UNIT, 0)]), "diagonal"),
-        line(path(drawn), "curve"),
+        line(path(points), "curve"),
     ]
     axis = Scale(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
     description = (

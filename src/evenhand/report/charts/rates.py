@@ -11,7 +11,7 @@ from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
 from evenhand.report.formats import count, name
 
-MOST = 30
+MAX = 30
 
 
 class Rate(NamedTuple):
@@ -43,46 +43,46 @@ class Rates:
     title: str
     groups: Sequence[Rate]
     overall: float | None
-    most: int = MOST
+    limit: int = MAX
     always: frozenset[str] = frozenset()
     greatest: float | None = None
     is_rate: bool = False
     line_at: float | None = None
 
     @property
-    def shown(self) -> list[Rate]:
+    def visible(self) -> list[Rate]:
         """The groups that are drawn, the highest first."""
-        named = [rate for rate in self.groups if rate.group in self.always]
-        others = [rate for rate in self.groups if rate.group not in self.always]
-        chosen = named + most_deviant(others, self.overall, self.most - len(named))
+        required = [rate for rate in self.groups if rate.group in self.always]
+        optional = [rate for rate in self.groups if rate.group not in self.always]
+        chosen = required + most_deviant(optional, self.overall, self.limit - len(required))
         return sorted(chosen, key=lambda rate: rate.value, reverse=True)
 
     def svg(self, ident: str) -> Markup:
         """The chart for a page."""
-        shown = self.shown
-        ends = [end for rate in shown for end in (rate.value, rate.low, rate.high)]
+        rates = self.visible
+        ends = [end for rate in rates for end in (rate.value, rate.low, rate.high)]
         values = [*ends, self.overall, self.line_at]
-        axis = Scale.around(values, most=self.greatest, is_share=self.is_rate)
+        axis = Scale.around(values, ceiling=self.greatest, is_share=self.is_rate)
         line = NOTHING if self.overall is None else upright(axis, self.overall, "overall")
         if self.line_at is not None:
             line += upright(axis, self.line_at, "fifths")
-        written = percent if self.is_rate else number
+        as_text = percent if self.is_rate else number
         return chart_of_rows(
             ident,
             self.title,
-            _description(shown, len(self.groups), self.overall, written),
-            [_row(rate, self.overall, axis, written) for rate in shown],
+            _description(rates, len(self.groups), self.overall, as_text),
+            [_row(rate, self.overall, axis, as_text) for rate in rates],
             axis,
             line,
         )
 
 
-def most_deviant(groups: Sequence[Rate], overall: float | None, most: int) -> list[Rate]:
+def most_deviant(groups: Sequence[Rate], overall: float | None, limit: int) -> list[Rate]:
     """The groups whose value is furthest from the overall one, in units of their interval."""
-    if len(groups) <= most:
+    if len(groups) <= limit:
         return list(groups)
     middle = 0.0 if overall is None else overall
-    return sorted(groups, key=lambda rate: _distance(rate, middle), reverse=True)[:most]
+    return sorted(groups, key=lambda rate: _distance(rate, middle), reverse=True)[:limit]
 
 
 def side(rate: Rate, overall: float | None) -> str:
@@ -106,26 +106,26 @@ def _distance(rate: Rate, overall: float) -> float:
     return away / max(towards, 1e-9)
 
 
-def _row(rate: Rate, overall: float | None, axis: Scale, written: Callable[[float], str]) -> Row:
+def _row(rate: Rate, overall: float | None, axis: Scale, as_text: Callable[[float], str]) -> Row:
     marks = span(axis, rate.low, rate.high, "whisker", 2) + dot(axis, rate.value)
-    label, value = name(rate.group), written(rate.value)
-    tip, beside = f"{label}: {value}", value
+    label, value = name(rate.group), as_text(rate.value)
+    tip, text = f"{label}: {value}", value
     if rate.low is not None and rate.high is not None:
-        tip += f" (interval {written(rate.low)} to {written(rate.high)})"
+        tip += f" (interval {as_text(rate.low)} to {as_text(rate.high)})"
     if rate.rows is not None:
         tip += f", from {count(rate.rows)} rows"
-        beside = f"{value} · {count(rate.rows)}"
-    return Row(label, beside, tip, marks, side(rate, overall), rate.group)
+        text = f"{value} · {count(rate.rows)}"
+    return Row(label, text, tip, marks, side(rate, overall), rate.group)
 
 
 def _description(
-    shown: Sequence[Rate], of: int, overall: float | None, written: Callable[[float], str]
+    rates: Sequence[Rate], total: int, overall: float | None, as_text: Callable[[float], str]
 ) -> str:
-    if not shown:
+    if not rates:
         return "No group has a value."
-    highest, lowest = shown[0], shown[-1]
-    everyone = "" if overall is None else f"; overall {written(overall)}"
+    highest, lowest = rates[0], rates[-1]
+    everyone = "" if overall is None else f"; overall {as_text(overall)}"
     return (
-        f"{count(len(shown))} of {plural(of, 'group')}, from {name(lowest.group)} at "
-        f"{written(lowest.value)} to {name(highest.group)} at {written(highest.value)}{everyone}."
+        f"{count(len(rates))} of {plural(total, 'group')}, from {name(lowest.group)} at "
+        f"{as_text(lowest.value)} to {name(highest.group)} at {as_text(highest.value)}{everyone}."
     )

@@ -2,7 +2,7 @@
 
 Places along the axis are percentages, so the chart fills any width and its letters keep their size.
 The style sheet places the rows, by --i, and where it is narrow puts the label above the marks: each
-mark therefore also tells, as --a and --b, where it lies if the axis takes the whole width.
+mark therefore also gives, as --a and --b, its place where the axis takes the full width.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ HEIGHT = 24  # of a row
 MIDDLE = 12
 TOP = 26  # of the axis
 START, WIDTH = 0.30, 0.57  # of the axis where label and number stand beside it
-LONGEST = 34  # letters of a label beside the axis; longer ones stand above it
-MOST_LETTERS = 56
+LONGEST = 34  # letters of a label next to the axis; longer ones are placed above it
+MAX_LETTERS = 56
 
 
 class Row(NamedTuple):
-    """A line of the chart; `tip` is what hovering tells, `group` what a filter finds."""
+    """A line of the chart; `tip` is shown on hovering, `group` is what a filter finds."""
 
     label: str
-    told: str
+    text: str
     tip: str
     marks: Markup
     kind: str = ""
@@ -60,7 +60,7 @@ def upright(
     axis: Scale, value: float, kind: str, top: float = TOP - 4, end: str = "100%"
 ) -> Markup:
     """A vertical line at a value."""
-    at = _beside(axis(value))
+    at = _across(axis(value))
     return element(
         "line", x1=at, x2=at, y1=top, y2=end, class_=f"at {kind}", style=_narrow(axis(value))
     )
@@ -80,7 +80,7 @@ def span(axis: Scale, low: float | None, high: float | None, kind: str, height: 
     start, length = axis(low), axis(high) - axis(low)
     return element(
         "rect",
-        x=_beside(start),
+        x=_across(start),
         width=_percent(WIDTH * length),
         y=MIDDLE - height // 2,
         height=height,
@@ -92,16 +92,16 @@ def span(axis: Scale, low: float | None, high: float | None, kind: str, height: 
 def dot(axis: Scale, value: float) -> Markup:
     """A dot in the middle of a row."""
     place = axis(value)
-    return element("circle", cx=_beside(place), class_="at dot", style=_narrow(place))
+    return element("circle", cx=_across(place), class_="at dot", style=_narrow(place))
 
 
 def _row(number: int, row: Row) -> Markup:
     return element(
         "g",
         element("title", row.tip) if row.tip else NOTHING,
-        element("text", shortened(row.label, MOST_LETTERS), x=0, y=16),
+        element("text", shortened(row.label, MAX_LETTERS), x=0, y=16),
         row.marks,
-        element("text", row.told, x="100%", y=16, class_="told"),
+        element("text", row.text, x="100%", y=16, class_="told"),
         class_=f"row {row.kind}".strip(),
         style=f"--i:{number}",
         data_group=row.group,
@@ -112,14 +112,14 @@ def _grid(axis: Scale) -> Markup:
     parts = []
     ends = {axis.ticks[0]: "start", axis.ticks[-1]: "end"}
     for value, name in zip(axis.ticks, axis.names(), strict=True):
-        place = {"x": _beside(axis(value)), "style": _narrow(axis(value))}
+        place = {"x": _across(axis(value)), "style": _narrow(axis(value))}
         anchor = ends.get(value, "middle")
         parts.append(upright(axis, value, "grid"))
         parts.append(element("text", name, y=14, text_anchor=anchor, class_="at tick", **place))
     return together(parts)
 
 
-def _beside(place: float) -> str:
+def _across(place: float) -> str:
     return _percent(START + WIDTH * place)
 
 

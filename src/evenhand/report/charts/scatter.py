@@ -10,7 +10,7 @@ from evenhand.report.charts.curves import COLORS
 from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path, together
 
 HEIGHT = 240
-MOST_LETTERS = 20  # of all the ticks across, which a narrow panel has room for
+MAX_LETTERS = 20  # of all the ticks across, which a narrow panel has room for
 
 
 class Point(NamedTuple):
@@ -43,14 +43,22 @@ class Scatter:
         """The chart for a page."""
         points = self.points
         across = Scale.around((value for point in points for value in point.across), zero=True)
-        if sum(map(len, across.names())) > MOST_LETTERS:
+        if sum(map(len, across.names())) > MAX_LETTERS:
             across = replace(across, ticks=across.ticks[::2])
         up = Scale.around(value for point in points for value in point.up)
         lines = [mark for point in points for mark in _cross(point, across, up)]
         dots = together(_dot(point, across, up) for point in points)
-        said = f"{len(points)} models: {'; '.join(point.tip for point in points)}."
+        description = f"{len(points)} models: {'; '.join(point.tip for point in points)}."
         return framed(
-            ident, self.title, said, lines, across, up, height=HEIGHT, kind="scatter", above=dots
+            ident,
+            self.title,
+            description,
+            lines,
+            across,
+            up,
+            height=HEIGHT,
+            kind="scatter",
+            above=dots,
         )
 
 

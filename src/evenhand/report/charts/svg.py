@@ -53,7 +53,7 @@ def together(parts: Iterable[Markup]) -> Markup:
 
 
 def picture(ident: str, title: str, description: str, *children: Markup, **kw: object) -> Markup:
-    """A whole SVG that says what it shows to those who do not see it."""
+    """A whole SVG with a title and a description for screen readers."""
     return element(
         "svg",
         element("title", title, id=f"{ident}-title"),
@@ -110,22 +110,22 @@ class Scale:
         values: Iterable[float | None],
         *,
         zero: bool = False,
-        most: float | None = None,
+        ceiling: float | None = None,
         is_share: bool = False,
     ) -> Scale:
-        """An axis that holds the values; it begins at zero if told, or if zero is near."""
-        known = [float(value) for value in values if value is not None and isfinite(value)]
-        low, high = (min(known), max(known)) if known else (0.0, 1.0)
+        """An axis that holds the values; it begins at zero if `zero`, or if zero is near."""
+        finite = [float(value) for value in values if value is not None and isfinite(value)]
+        low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
         if zero or 0 <= low < 0.5 * high:
             low = min(low, 0.0)
-        least = 1e-9 * max(1.0, abs(low), abs(high))
-        if high - low < least:
-            low, high = (low - 0.5, high + 0.5) if abs(low) > least else (0.0, 1.0)
+        resolution = 1e-9 * max(1.0, abs(low), abs(high))
+        if high - low < resolution:
+            low, high = (low - 0.5, high + 0.5) if abs(low) > resolution else (0.0, 1.0)
         step = _round_step((high - low) / 5)
         first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
         ticks = tuple(round(step * i, 12) for i in range(first, last + 1))
-        if most is not None and ticks[-1] > most >= high:
-            ticks = (*(tick for tick in ticks if tick < most), most)
+        if ceiling is not None and ticks[-1] > ceiling >= high:
+            ticks = (*(tick for tick in ticks if tick < ceiling), ceiling)
         return cls(ticks[0], ticks[-1], ticks, is_share)
 
     @classmethod
@@ -189,9 +189,9 @@ def framed(
     )
 
 
-def line(data: str, kind: str, told: str = "", group: str | None = None) -> Markup:
+def line(data: str, kind: str, title: str = "", group: str | None = None) -> Markup:
     """A line by its path data, whose width does not stretch with the frame."""
-    tip = [element("title", told)] if told else []
+    tip = [element("title", title)] if title else []
     return element(
         "path", *tip, d=data, class_=kind, vector_effect="non-scaling-stroke", data_group=group
     )
@@ -202,13 +202,13 @@ def _short(coordinate: float) -> str:
 
 
 def _round_step(rough: float) -> float:
-    """The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not below."""
+    """The smallest of 1, 2, 2.5, 5 and 10 times a power of ten that is at least `rough`."""
     power = 10.0 ** floor(log10(rough))
     return next(float(f * power) for f in (1, 2, 2.5, 5, 10) if f * power >= rough * (1 - 1e-9))
 
 
 def _box(height: int) -> dict[str, object]:
-    """Where the frame is; style sheets know that it begins at LEFT."""
+    """The place of the frame; style sheets rely on its beginning at LEFT."""
     return {"x": LEFT, "y": TOP, "width": "92%", "height": height, "class_": "frame"}
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from evenhand._words import extent, number, percent
 from evenhand.report.charts.svg import UNIT, Markup, Scale, element, framed, line, path
 
-MOST_TICKS = 5
+MAX_TICKS = 5
 
 
 @dataclass(frozen=True)
 class Band:
-    """A value with its band, day by day; `since` marks the day from which on something is `said`.
+    """A value with its band, day by day; `since` marks a day, with a `label`.
 
     >>> points = [{"day": "2026-01-01", "value": 0.1, "low": 0.0, "high": 0.3}]
     >>> "bound: 0.2" in Band("MPD", points, bound=0.2).svg("c")
@@ -26,22 +26,22 @@ class Band:
     points: Sequence[Mapping[str, Any]]
     bound: float | None = None
     since: str | None = None
-    said: str = ""
+    label: str = ""
     name: str = ""
 
     @property
-    def known(self) -> list[Mapping[str, Any]]:
+    def observed(self) -> list[Mapping[str, Any]]:
         """The days with a value."""
         return [point for point in self.points if point["value"] is not None]
 
     def svg(self, ident: str) -> Markup:
         """The chart for a page."""
-        known = self.known
-        across = _days([point["day"] for point in known])
-        ends = (end for point in known for end in (point["low"], point["high"], self.bound))
+        points = self.observed
+        across = _days([point["day"] for point in points])
+        ends = (end for point in points for end in (point["low"], point["high"], self.bound))
         up = Scale.around(ends, zero=True)
         tops, floors, values = (
-            [(_x(across, point), UNIT * (1 - up(point[end]))) for point in known]
+            [(_x(across, point), UNIT * (1 - up(point[end]))) for point in points]
             for end in ("high", "low", "value")
         )
         marks = [
@@ -49,10 +49,10 @@ class Band:
             line(path(values), "s0", f"{self.title}, observed so far"),
         ]
         above = _bound(up, self.bound)
-        if self.since is not None and known:
-            above += _since(across, self.since, self.said)
-        said = _told(self.title, known)
-        return framed(ident, self.title, said, marks, across, up, height=200, above=above)
+        if self.since is not None and points:
+            above += _since(across, self.since, self.label)
+        description = _description(self.title, points)
+        return framed(ident, self.title, description, marks, across, up, height=200, above=above)
 
 
 def _bound(up: Scale, bound: float | None) -> Markup:
@@ -65,11 +65,11 @@ def _bound(up: Scale, bound: float | None) -> Markup:
     )
 
 
-def _since(across: Scale, day: str, said: str) -> Markup:
+def _since(across: Scale, day: str, label: str) -> Markup:
     place, end = across.percent(_ordinal(day)), across(_ordinal(day)) > 0.6
     anchor = {"dx": -6 if end else 6, "text_anchor": "end" if end else "start"}
     return element("line", x1=place, x2=place, y1=-14, y2="100%", class_="used") + element(
-        "text", said, x=place, y=-6, class_="tick", **anchor
+        "text", label, x=place, y=-6, class_="tick", **anchor
     )
 
 
@@ -83,15 +83,17 @@ def rates_over_time(
     *,
     is_rate: bool = True,
 ) -> Markup:
-    """A group's rate in each span of days, beside that of everyone; all groups on the same axes."""
+    """A group's rate in each span of days next to that of everyone; all groups on the same axes."""
     lines = [
         line(_path(overall, across, up), "everyone", "everyone"),
         line(_path(points, across, up), "s0", group),
     ]
-    shown = percent if is_rate else number
+    format_value = percent if is_rate else number
     first, last = points[0], points[-1]
-    told = f"{group}: {shown(first[1])} on {first[0]}, {shown(last[1])} on {last[0]}."
-    return framed(ident, group, told, lines, across, up, height=90)
+    description = (
+        f"{group}: {format_value(first[1])} on {first[0]}, {format_value(last[1])} on {last[0]}."
+    )
+    return framed(ident, group, description, lines, across, up, height=90)
 
 
 def days_scale(days: Sequence[str]) -> Scale:
@@ -105,8 +107,8 @@ class _Days(Scale):
     def names(self) -> list[str]:
         """The days, without the year where all are of one."""
         days = [date.fromordinal(int(tick)) for tick in self.ticks]
-        same = len({day.year for day in days}) == 1
-        return [f"{day:%b} {day.day}" + ("" if same else f", {day.year}") for day in days]
+        is_one_year = len({day.year for day in days}) == 1
+        return [f"{day:%b} {day.day}" + ("" if is_one_year else f", {day.year}") for day in days]
 
 
 def _days(days: Sequence[str]) -> Scale:
@@ -114,7 +116,7 @@ def _days(days: Sequence[str]) -> Scale:
     low, high = numbers[0], numbers[-1]
     if high == low:
         return _Days(low, low + 1, (low,))
-    steps = min(MOST_TICKS - 1, int(high - low))
+    steps = min(MAX_TICKS - 1, int(high - low))
     ticks = dict.fromkeys(round(low + (high - low) * i / steps) for i in range(steps + 1))
     return _Days(low, high, tuple(float(tick) for tick in ticks))
 
@@ -131,10 +133,10 @@ def _path(points: Sequence[tuple[str, float]], across: Scale, up: Scale) -> str:
     return path((UNIT * across(_ordinal(day)), UNIT * (1 - up(value))) for day, value in points)
 
 
-def _told(title: str, known: Sequence[Mapping[str, Any]]) -> str:
-    if not known:
+def _description(title: str, points: Sequence[Mapping[str, Any]]) -> str:
+    if not points:
         return "Nothing has been counted yet."
-    last = known[-1]
+    last = points[-1]
     ends = extent(last["low"], last["high"])
-    now = f"on {last['day']} {number(last['value'])} ({ends})"
-    return f"{title} over {len(known)} spans of days; {now}."
+    latest = f"on {last['day']} {number(last['value'])} ({ends})"
+    return f"{title} over {len(points)} spans of days; {latest}."

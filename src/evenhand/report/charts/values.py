@@ -1,4 +1,4 @@
-"""Values with their intervals: what was seen, and what may be true."""
+"""Values with their intervals."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, tick
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
-from evenhand.report.formats import apart
+from evenhand.report.formats import gap
 
 
-class Seen(NamedTuple):
+class Estimate(NamedTuple):
     """A finding as numbers; `kind` is its verdict as a style class.
 
     Bounds have no value between their ends, and what is undefined has neither.
@@ -30,47 +30,50 @@ class Seen(NamedTuple):
 class Values:
     """A row for each finding: interval, value, and tolerance if any.
 
-    >>> seen = Seen("TPR", 0.3, 0.2, 0.4, None, "differs", "beyond")
-    >>> "interval 0.200 to 0.400" in Values("Values", [seen]).svg("c")
+    >>> estimate = Estimate("TPR", 0.3, 0.2, 0.4, None, "differs", "beyond")
+    >>> "interval 0.200 to 0.400" in Values("Values", [estimate]).svg("c")
     True
     """
 
     title: str
-    findings: Sequence[Seen]
+    findings: Sequence[Estimate]
     unit: str = ""
     is_rate: bool = False  # in percentage points
-    said: str = ""  # to those who do not see it, instead of how many differ
+    description: str = ""  # for screen readers, instead of how many differ
 
     def svg(self, ident: str) -> Markup:
         """The chart for a page."""
-        ends = [end for seen in self.findings for end in seen[1:5] if end is not None]
+        ends = [end for estimate in self.findings for end in estimate[1:5] if end is not None]
         axis = Scale.around([self.factor * end for end in ends], zero=True)
-        beyond = sum(seen.kind == "beyond" for seen in self.findings)
+        significant = sum(estimate.kind == "beyond" for estimate in self.findings)
         counted = (
-            f"{beyond} of {len(self.findings)} values are significant or exceed the tolerance."
+            f"{significant} of {len(self.findings)} values are significant or exceed the tolerance."
         )
-        rows = [self._row(seen, axis) for seen in self.findings]
-        return chart_of_rows(ident, self.title, self.said or counted, rows, axis)
+        rows = [self._row(estimate, axis) for estimate in self.findings]
+        return chart_of_rows(ident, self.title, self.description or counted, rows, axis)
 
     @property
     def factor(self) -> float:
         """What values are multiplied by to be drawn."""
         return 100.0 if self.is_rate else 1.0
 
-    def _row(self, seen: Seen, axis: Scale) -> Row:
-        if seen.low is None and seen.value is None:
-            tip = f"{seen.label}: undefined"
-            return Row(seen.label, "–", tip, NOTHING, seen.kind)
+    def _row(self, estimate: Estimate, axis: Scale) -> Row:
+        if estimate.low is None and estimate.value is None:
+            tip = f"{estimate.label}: undefined"
+            return Row(estimate.label, "–", tip, NOTHING, estimate.kind)
         value, low, high, tolerance = (
-            None if one is None else self.factor * one for one in seen[1:5]
+            None if end is None else self.factor * end for end in estimate[1:5]
         )
         marks = (
             tick(axis, tolerance, "tolerance")
             + span(axis, low, high, "whisker", 2)
             + (NOTHING if value is None else dot(axis, value))
         )
-        least, most = apart(seen.low, self.is_rate, -1), apart(seen.high, self.is_rate, 1)
-        between = f"{least.removesuffix(' pts')} to {most}"
-        told = between if value is None else apart(seen.value, self.is_rate)
-        tip = f"{seen.label}: {told}" + f", interval {between}" * (value is not None)
-        return Row(seen.label, told, f"{tip}; {seen.verdict}", marks, seen.kind)
+        low_text, high_text = (
+            gap(estimate.low, self.is_rate, -1),
+            gap(estimate.high, self.is_rate, 1),
+        )
+        between = f"{low_text.removesuffix(' pts')} to {high_text}"
+        text = between if value is None else gap(estimate.value, self.is_rate)
+        tip = f"{estimate.label}: {text}" + f", interval {between}" * (value is not None)
+        return Row(estimate.label, text, f"{tip}; {estimate.verdict}", marks, estimate.kind)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, upright
 from evenhand.report.charts.svg import Markup, Scale
-from evenhand.report.formats import amount, apart, name
+from evenhand.report.formats import amount, gap, name
 
 
 class Step(NamedTuple):
@@ -47,10 +47,10 @@ class Waterfall:
     @property
     def spans(self) -> list[tuple[float, float]]:
         """The lower and the upper end of each part."""
-        found = zip(self.steps, self.levels, strict=False)
+        steps = zip(self.steps, self.levels, strict=False)
         return [
             (min(level, level + step.value), max(level, level + step.value))
-            for step, level in found
+            for step, level in steps
         ]
 
     def svg(self, ident: str) -> Markup:
@@ -62,13 +62,13 @@ class Waterfall:
         ends = [end for pair in (*self.spans, *whiskers) for end in pair]
         axis = Scale.around([*ends, self.start[1], self.end[1]], is_share=self.is_rate)
         rows = [self._group(self.start, axis)]
-        for step, ends_of, whisker in zip(self.steps, self.spans, whiskers, strict=True):
-            marks = span(axis, *ends_of, "bar", 10) + span(axis, *whisker, "whisker", 2)
-            told = apart(step.value, self.is_rate)
-            tip = f"{step.label}: {told} (interval {apart(step.low, self.is_rate)} to "
-            tip += f"{apart(step.high, self.is_rate)})"
+        for step, ends_of_step, whisker in zip(self.steps, self.spans, whiskers, strict=True):
+            marks = span(axis, *ends_of_step, "bar", 10) + span(axis, *whisker, "whisker", 2)
+            text = gap(step.value, self.is_rate)
+            tip = f"{step.label}: {text} (interval {gap(step.low, self.is_rate)} to "
+            tip += f"{gap(step.high, self.is_rate)})"
             kind = "above" if step.value > 0 else "below"
-            rows.append(Row(step.label, told, tip, marks, kind))
+            rows.append(Row(step.label, text, tip, marks, kind))
         rows.append(self._group(self.end, axis))
         line = upright(axis, self.start[1], "overall")
         return chart_of_rows(ident, self.title, self._description, rows, axis, line)
@@ -79,9 +79,9 @@ class Waterfall:
 
     @property
     def _description(self) -> str:
-        told = "; ".join(f"{step.label} {apart(step.value, self.is_rate)}" for step in self.steps)
+        parts = "; ".join(f"{step.label} {gap(step.value, self.is_rate)}" for step in self.steps)
         start, end = (
             f"{name(label)} at {amount(value, self.is_rate)}"
             for label, value in (self.start, self.end)
         )
-        return f"From {start} to {end}: {told}."
+        return f"From {start} to {end}: {parts}."
