@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from evenhand._uncertainty.reference import against
+from evenhand._uncertainty.reference import compare_rates
 
 WORLDS = 1000
 DESIGNS = (
@@ -34,7 +34,7 @@ def held(groups: int, level: float, size: int | str, to: int | str, how: str) ->
     wanted = true / known if how == "ratio" else true - known
     rng, good = np.random.default_rng(groups), 0
     for _ in range(WORLDS):
-        found = against(rng.binomial(rows, true), rows, to, how, 0.05)
+        found = compare_rates(rng.binomial(rows, true), rows, to, how, 0.05)
         good += bool(((found.low <= wanted + 1e-9) & (wanted <= found.high + 1e-9)).all())
     return good / WORLDS
 

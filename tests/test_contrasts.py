@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import evenhand as eh
-from evenhand._uncertainty.reference import against
+from evenhand._uncertainty.reference import compare_rates
 
 HITS, ROWS = np.array([40.0, 60.0, 90.0]), np.array([100.0, 120.0, 150.0])
 DECISIONS = np.concatenate(
@@ -35,7 +35,7 @@ def test_one_group_beside_another_has_the_textbook_limits() -> None:
     proportion = pytest.importorskip("statsmodels.stats.proportion")
     hits, rows = np.array([300.0, 420.0]), np.array([1000.0, 1000.0])
     for how, compare in (("difference", "diff"), ("ratio", "ratio")):
-        ours = against(hits, rows, 0, how, 0.05)
+        ours = compare_rates(hits, rows, 0, how, 0.05)
         low, high = proportion.confint_proportions_2indep(420, 1000, 300, 1000, compare=compare)
         assert ours.low[1] == pytest.approx(low, rel=0.02)
         assert ours.high[1] == pytest.approx(high, rel=0.02)
@@ -43,8 +43,8 @@ def test_one_group_beside_another_has_the_textbook_limits() -> None:
 
 def test_exchanging_the_reference_mirrors_the_limits() -> None:
     first, second = (
-        against(HITS[:2], ROWS[:2], 0, "ratio", 0.05),
-        against(HITS[:2], ROWS[:2], 1, "ratio", 0.05),
+        compare_rates(HITS[:2], ROWS[:2], 0, "ratio", 0.05),
+        compare_rates(HITS[:2], ROWS[:2], 1, "ratio", 0.05),
     )
     assert first.low[1] == pytest.approx(1 / second.high[0], rel=1e-6)
     assert first.high[1] == pytest.approx(1 / second.low[0], rel=1e-6)
@@ -60,7 +60,7 @@ def test_limits_hold_for_all_groups_at_once(to: object, how: str) -> None:
     wanted = true / known if how == "ratio" else true - known
     held = 0
     for _ in range(150):
-        found = against(rng.binomial(rows, true), rows, to, how, 0.05)
+        found = compare_rates(rng.binomial(rows, true), rows, to, how, 0.05)
         held += bool(((found.low <= wanted + 1e-9) & (wanted <= found.high + 1e-9)).all())
     assert held >= 136  # 95% of 150 is 142.5; less than 136 has a chance of 1 in 100
 
@@ -92,7 +92,7 @@ def test_clusters_make_contrasts_wider() -> None:
 
 
 def test_groups_without_rows_have_no_contrast() -> None:
-    found = against([5, 0, 9], [10, 0, 20], "best", "ratio", 0.05)
+    found = compare_rates([5, 0, 9], [10, 0, 20], "best", "ratio", 0.05)
     assert np.isnan(found.values[1])
     assert np.isfinite(found.values[[0, 2]]).all()
 

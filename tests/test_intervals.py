@@ -11,9 +11,9 @@ from scipy.special import ndtri
 from scipy.stats import beta
 
 import evenhand as eh
-from evenhand._uncertainty.crowds import crowd_limit
 from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud, EvennessSearch, evenest, most_uneven, upper_limit
+from evenhand._uncertainty.many_groups import many_groups_upper
 from evenhand.measures import MEASURES, Measure, resolve
 from lanes import one_in
 
@@ -265,7 +265,9 @@ def test_the_noise_of_many_groups_is_taken_off_their_upper_limit():
     rows, rates = np.full(80, 500), np.full(80, 0.05)
     hits = rng.binomial(rows, rates)
     plain = upper_limit(cloud(hits, rows), MEASURES["pq"], 1.96)
-    assert crowd_limit(hits.astype(float), rows.astype(float), MEASURES["pq"], 1.96) < plain / 2
+    assert (
+        many_groups_upper(hits.astype(float), rows.astype(float), MEASURES["pq"], 1.96) < plain / 2
+    )
 
 
 CROWDS = {
@@ -284,7 +286,7 @@ def test_the_limit_of_many_groups_is_seldom_below_the_truth(design, measure):
     truth, rng = MEASURES[measure](rates.astype(float)), np.random.default_rng(8)
     worlds = rng.binomial(rows, rates, (300, len(rows))).astype(float)
     sizes = rows.astype(float)
-    limits = [crowd_limit(hits, sizes, MEASURES[measure], 1.96) for hits in worlds]
+    limits = [many_groups_upper(hits, sizes, MEASURES[measure], 1.96) for hits in worlds]
     assert np.mean(np.array(limits) < truth - 1e-12) <= 0.05
 
 

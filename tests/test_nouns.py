@@ -134,7 +134,7 @@ FACES = {
     "_files": "files passes text_files",
     "_frontier": "amounts standing",
     "_uncertainty": (
-        "chance clusters crowds curves differences errors estimates geometry homogeneity "
+        "chance clusters many_groups curves differences errors estimates geometry homogeneity "
         "influence interval needed paired pooling rates reference replicates"
     ),
     "_unknown": "answers bounds",

@@ -78,7 +78,7 @@ def test_what_is_given_stays_as_it_is(criterion):
     counts = eh.tally(y, p, sensitive_features=group)
     asked = eh.CRITERIA[criterion]
     rows = replace(counts_of(counts, asked), read=lambda drawn: drawn)
-    (fair,) = rows.draw(np.broadcast_to(rows.pooled, rows.seen.shape), 50, rng)
+    (fair,) = rows.draw(np.broadcast_to(rows.pooled, rows.observed.shape), 50, rng)
     assert asked.statistic.conditions == ("y",)
     expected = counts.table("y", "group")
     assert (fair.sum(axis=-1) == expected).all()

@@ -10,7 +10,7 @@ from scipy.stats import binom
 import evenhand as eh
 from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import views_of
-from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
+from evenhand._uncertainty.differences import Binomials, difference_bounds, rate_bounds
 from lanes import one_in
 
 
@@ -43,7 +43,7 @@ def error_of_bounds(sizes, rates, error):
     first, second = (np.arange(n + 1) for n in sizes)
     x, y = (each.ravel() for each in np.meshgrid(first, second))
     chance = binom.pmf(x, sizes[0], rates[0]) * binom.pmf(y, sizes[1], rates[1])
-    sure = sure_difference(binomials(x, sizes[0]), binomials(y, sizes[1]), error)
+    sure = difference_bounds(binomials(x, sizes[0]), binomials(y, sizes[1]), error)
     signed = sure * np.sign(x / sizes[0] - y / sizes[1])
     apart = rates[0] - rates[1]
     wrong = (sure > 0) & ((np.sign(signed) != np.sign(apart)) | (sure > abs(apart) + 1e-12))
@@ -67,7 +67,7 @@ def test_bounds_of_a_difference_err_no_more_often_than_stated(sizes, rates, erro
 def test_bounds_are_as_short_as_normal_ones_where_rows_are_many():
     half, less = binomials(5000, 10000), binomials(4500, 10000)
     normal = 0.05 - 1.96 * np.sqrt(0.25 / 10000 + 0.2475 / 10000)
-    assert 0.94 * normal < sure_difference(half, less, 0.05)[0] < normal
+    assert 0.94 * normal < difference_bounds(half, less, 0.05)[0] < normal
 
 
 @pytest.mark.parametrize(("hits", "size"), [(80, 100), (500, 1500), (12, 14), (0, 90)])
@@ -76,7 +76,7 @@ def test_bounds_are_longer_than_two_exact_intervals_apart(hits, size):
         rate_bounds(h / n, n, 0.05 / 2) for h, n in ((hits, size), (4000, 10000))
     )
     apart = max(low - higher, lower - high)
-    assert sure_difference(binomials(hits, size), binomials(4000, 10000), 0.05)[0] > apart
+    assert difference_bounds(binomials(hits, size), binomials(4000, 10000), 0.05)[0] > apart
 
 
 def test_a_difference_is_the_same_from_either_side():
@@ -87,10 +87,10 @@ def test_a_difference_is_the_same_from_either_side():
         Binomials(rng.binomial(n, p).astype(float), n.astype(float), np.ones(200))
         for n, p in zip(sizes, (0.7, 0.4), strict=True)
     )
-    sure = sure_difference(first, second, 0.01)
+    sure = difference_bounds(first, second, 0.01)
     assert (sure > 0).any()
-    np.testing.assert_array_equal(sure, sure_difference(second, first, 0.01))
-    swapped = sure_difference(second.complement, first.complement, 0.01)
+    np.testing.assert_array_equal(sure, difference_bounds(second, first, 0.01))
+    swapped = difference_bounds(second.complement, first.complement, 0.01)
     np.testing.assert_allclose(sure, swapped, rtol=1e-12)
 
 

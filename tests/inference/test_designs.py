@@ -13,15 +13,15 @@ from evenhand._uncertainty.needed import crossing, lacking, limiting
 from evenhand._uncertainty.normal_design import (
     NormalModel,
     Stratum,
-    _apart,
     _cleared,
     _critical,
+    _joint,
+    _largest_gap,
     _questions,
-    _together,
     farthest,
 )
-from evenhand._uncertainty.power import _least
-from evenhand._uncertainty.supposition import alike, one_apart, place_of
+from evenhand._uncertainty.power import _where_power_reaches
+from evenhand._uncertainty.supposition import alike, one_group_shifted, place_of
 
 
 def by_hand(hits, sizes):
@@ -156,7 +156,7 @@ def test_upper_ends_of_few_rows_are_the_farthest_pair_of_beta_quantiles(sizes, c
 
 def test_upper_ends_of_means_are_the_farthest_pair_of_students_limits():
     design = Means(np.array([6.0, 11.0]), np.array([1.0, 1.3]), np.array([0.5, 0.9]))
-    means, errors = (part[:30] for part in design.shown)
+    means, errors = (part[:30] for part in design.samples)
     free, reach = design.sizes - 1 + 2, norm.ppf(0.975)
 
     def limit(i, far):
@@ -173,7 +173,7 @@ def test_upper_ends_of_means_are_the_farthest_pair_of_students_limits():
 
 def test_means_vary_as_they_should_and_lend_two_rows_of_their_common_variance():
     design = Means(np.array([1.0, 2.0, 40.0]), np.array([3.0, 1.0, 2.0]), np.array([2.0, 0.5, 1.0]))
-    means, errors = design.shown
+    means, errors = design.samples
     np.testing.assert_allclose(means.mean(axis=0), design.values, atol=0.12)
     np.testing.assert_allclose(means.std(axis=0), design.spread / np.sqrt(design.sizes), rtol=0.06)
     squares = np.array([0.0, 0.25, 39.0])  # (n − 1) s², on average; a single row has none
@@ -220,15 +220,15 @@ def test_groups_that_are_alike_have_the_mean_of_all_rows():
 
 def test_one_group_apart_is_below_where_it_cannot_be_above():
     common = Rates(np.array([10.0, 30.0]), np.array([0.7, 0.7]))
-    assert one_apart(common, 0, 0.2).values.tolist() == pytest.approx([0.9, 0.7])
-    assert one_apart(common, 0, 0.4).values.tolist() == pytest.approx([0.3, 0.7])
-    assert one_apart(common, 1, -0.7).values.tolist() == pytest.approx([0.7, 0.0])
+    assert one_group_shifted(common, 0, 0.2).values.tolist() == pytest.approx([0.9, 0.7])
+    assert one_group_shifted(common, 0, 0.4).values.tolist() == pytest.approx([0.3, 0.7])
+    assert one_group_shifted(common, 1, -0.7).values.tolist() == pytest.approx([0.7, 0.0])
     half = Rates(np.array([10.0, 30.0]), np.array([0.5, 0.5]))
-    assert one_apart(half, 0, 0.5).values.tolist() == [1.0, 0.5]
+    assert one_group_shifted(half, 0, 0.5).values.tolist() == [1.0, 0.5]
     with pytest.raises(eh.InputError, match=r"No rate is 0\.8 from 0\.7"):
-        one_apart(common, 0, 0.8)
+        one_group_shifted(common, 0, 0.8)
     means = Means(np.array([10.0, 30.0]), np.zeros(2), np.ones(2))
-    assert one_apart(means, 1, -3.0).values.tolist() == [0, -3]
+    assert one_group_shifted(means, 1, -3.0).values.tolist() == [0, -3]
 
 
 def test_the_smallest_group_is_apart_unless_another_is_named():
@@ -281,7 +281,7 @@ def test_own_noise_of_a_rare_outcome_is_smaller():
     """Counts of a group vary with its own share s: s (1 − s) where all groups' is p (1 − p)."""
     sizes, rates = np.array([500.0, 500.0]), np.array([0.02, 0.5])
     stratum = Stratum.of_rates(sizes, np.stack([rates, 1 - rates]))
-    noise = stratum._noise(6000, 1, alike=False)
+    noise = stratum._noise(6000, 1, is_null=False)
     gap = noise[:, 0, 0] * np.sqrt(2)  # what both groups share is taken off, a half of the square
     pooled = 0.26
     expected = (rates * (1 - rates)).mean() / pooled
@@ -326,7 +326,7 @@ def test_the_two_limits_of_a_test_are_exceeded_by_its_level_together():
 def test_strata_are_tested_by_the_sum_of_squares_and_the_largest_contrast():
     one = np.array([1.0, 5.0]), np.array([0.5, 4.0])
     two = np.array([2.0, 1.0]), np.array([1.5, 0.5])
-    squares, contrasts = _together([one, two])
+    squares, contrasts = _joint([one, two])
     assert (squares.tolist(), contrasts.tolist()) == ([3, 6], [1.5, 4])
 
 
@@ -366,7 +366,7 @@ def test_the_largest_gap_is_between_two_different_groups():
         max(h[i] - g[j] for i in range(4) for j in range(4) if i != j)
         for h, g in zip(high, low, strict=True)
     ]
-    np.testing.assert_allclose(_apart(high, low), expected)
+    np.testing.assert_allclose(_largest_gap(high, low), expected)
 
 
 def test_the_farthest_pair_of_normal_values_is_their_gap_and_both_errors():
@@ -500,15 +500,17 @@ def test_the_widest_twenty_groups_decide_where_the_limits_of_normal_noise_end():
 
 @pytest.mark.parametrize("shift", [0.0, 1.5, 3.0])
 def test_where_a_power_reaches_its_target_is_found_by_one_that_is_a_constant_off(shift):
-    found = _least(0.8, lambda x: norm.cdf(x - 5), lambda x: norm.cdf(x - 5 + shift), (0.1, 50.0))
+    found = _where_power_reaches(
+        0.8, lambda x: norm.cdf(x - 5), lambda x: norm.cdf(x - 5 + shift), (0.1, 50.0)
+    )
     assert norm.cdf(found - 5 + shift) == pytest.approx(0.8, abs=0.011)
-    never = _least(0.8, lambda x: 0.5, lambda x: 0.5, (0.1, 50.0))
+    never = _where_power_reaches(0.8, lambda x: 0.5, lambda x: 0.5, (0.1, 50.0))
     assert never == np.inf
 
 
 def test_a_power_that_is_certain_says_no_more_than_one_of_999_in_1000():
     """Three corrections of at most 3.09 + 3.09 on the scale of normal quantiles."""
-    found = _least(0.8, lambda x: norm.cdf(x - 9), lambda x: 1.0, (0.1, 50.0))
+    found = _where_power_reaches(0.8, lambda x: norm.cdf(x - 9), lambda x: 1.0, (0.1, 50.0))
     assert found == pytest.approx(9 + norm.isf(0.2) - 2 * norm.isf(1e-3), abs=1e-3)
 
 

@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm, ttest_ind, ttest_rel
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import student_limits
-from evenhand._uncertainty.influence import Known, RowMoments, quasi_ratio, steadied
+from evenhand._uncertainty.influence import ErrorEstimates, RowMoments, quasi_ratio, steadied
 from evenhand.statistics import Table
 from later import Later
 
@@ -279,13 +279,13 @@ def test_limits_toward_the_tail_have_the_error_of_the_value_that_is_supposed():
     table = Table(np.zeros((1, 3)), ("all",), ("a", "b", "c"))
     error, none, free = np.array([[1e-9, 1e-9, 1.0]]), np.zeros((1, 3)), np.full((1, 3), 1e9)
     growth, usual = np.array([[0.02, 0.02, 0.0]]), np.array([[9.0, 0.01, 9.0]])
-    known = Known(error, free, none, none, growth, usual)
+    known = ErrorEstimates(error, free, none, none, growth, usual)
     low, high = student_limits(table, table.values, known, (-9.0, 9.0)).exact(0.05)
     z = norm.isf(0.025)
     np.testing.assert_allclose(high, [[0.02 * z**2, 0.01 * z, z]], rtol=1e-6)  # δ² = z² g δ
     np.testing.assert_allclose(low, [[0.0, 0.0, -z]], atol=1e-6)
     halved = known.scaled(np.array([0.5]))
-    assert (halved.growth[0, 0], halved.usual[0, 1], halved.error[0, 2]) == (0.005, 0.005, 0.5)
+    assert (halved.growth[0, 0], halved.ceiling[0, 1], halved.error[0, 2]) == (0.005, 0.005, 0.5)
 
 
 @pytest.mark.parametrize("side", [1, -1])

@@ -7,8 +7,8 @@ from scipy.stats import beta, binom, binomtest, chi2, norm, t
 
 import evenhand as eh
 from evenhand._data.areas import area_error as _area_error
-from evenhand._uncertainty import clusters, crowds, replicates
-from evenhand._uncertainty.clusters import Units, amount_of, as_known
+from evenhand._uncertainty import clusters, many_groups, replicates
+from evenhand._uncertainty.clusters import Units, amount_of, student_rows
 from evenhand._uncertainty.curves import (
     DISTANCES,
     Estimates,
@@ -18,11 +18,18 @@ from evenhand._uncertainty.curves import (
     student_limits,
     widened,
 )
-from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
+from evenhand._uncertainty.differences import Binomials, difference_bounds, rate_bounds
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.influence import Known
+from evenhand._uncertainty.influence import ErrorEstimates
 from evenhand._uncertainty.rates import Draws, _linearized, _weighed
-from evenhand._uncertainty.reference import _apart, _beside, _beside_best, _limits, against, beside
+from evenhand._uncertainty.reference import (
+    _compared,
+    _compared_with_best,
+    _distances,
+    _limits,
+    compare_rates,
+    compare_values,
+)
 from evenhand.statistics import Ratio, Table
 from later import Later
 
@@ -76,21 +83,21 @@ def test_students_limits_are_the_textbooks_within_bounds_and_bent_where_rows_are
     table = Table(np.array([[2.0, 3.0]]), ("all",), ("a", "b"))
     center, error = table.values, np.array([[0.5, 0.25]])
     free, none = np.array([[4.0, 9.0]]), np.zeros((1, 2))
-    plain = student_limits(table, center, Known(error, free, none), (0.9, 3.5))
+    plain = student_limits(table, center, ErrorEstimates(error, free, none), (0.9, 3.5))
     low, high = plain.exact(0.05)
     reach = t.isf(0.025, free) * error
     np.testing.assert_allclose(low, np.clip(center - reach, 0.9, 3.5))
     np.testing.assert_allclose(high, np.clip(center + reach, 0.9, 3.5))
     assert plain.sizes.tolist() == [[5, 10]]
     skew = np.array([[0.3, 0.0]])
-    bent = student_limits(table, center, Known(error, free, skew), (-np.inf, np.inf))
+    bent = student_limits(table, center, ErrorEstimates(error, free, skew), (-np.inf, np.inf))
     low, high = bent.exact(0.05)
     z = t.isf(0.025, 4.0)
     upper, lower = z + 0.3 * z**2 / 3, 10 * (1 - np.cbrt(1 + 0.3 * z))  # Hall's, 3 / 0.3
     assert high[0, 0] == pytest.approx(2 + 0.5 * upper)
     assert low[0, 0] == pytest.approx(2 + 0.5 * lower)
     assert (low[0, 1], high[0, 1]) == pytest.approx((3 - reach[0, 1], 3 + reach[0, 1]))
-    known = Known(error, free, none)
+    known = ErrorEstimates(error, free, none)
     unknown = student_limits(table, np.array([[np.nan, 3.0]]), known, (0.0, 9.0))
     assert np.isnan(unknown.curves[:, 0, 0]).all()
 
@@ -135,11 +142,11 @@ PAIRS = [((9, 10), (1, 12)), ((30, 40), (5, 25)), ((80, 100), (30, 60)), ((12, 1
 @pytest.mark.parametrize(("one", "two"), PAIRS)
 def test_a_sure_difference_is_the_same_in_either_order_and_of_misses(one, two):
     first, second = binomials(*one), binomials(*two)
-    found = sure_difference(first, second, 0.05)
+    found = difference_bounds(first, second, 0.05)
     assert found[0] > 0
-    np.testing.assert_allclose(sure_difference(second, first, 0.05), found, rtol=1e-12)
+    np.testing.assert_allclose(difference_bounds(second, first, 0.05), found, rtol=1e-12)
     misses = binomials(one[1] - one[0], one[1]), binomials(two[1] - two[0], two[1])
-    np.testing.assert_allclose(sure_difference(*misses, 0.05), found, rtol=1e-9)
+    np.testing.assert_allclose(difference_bounds(*misses, 0.05), found, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -163,13 +170,13 @@ def test_a_sure_difference_is_the_least_in_stouffers_confidence_set(one, two, er
     combined = far[:, None] * noise[:, None] + far * their_noise
     inside = combined <= reach * np.hypot(noise[:, None], their_noise)
     expected = np.where(inside, ours[:, None] - theirs, np.inf).min()
-    found = sure_difference(binomials(*one), binomials(*two), error)[0]
+    found = difference_bounds(binomials(*one), binomials(*two), error)[0]
     assert found == pytest.approx(max(expected, 0.0), abs=1.5e-3)
 
 
 def test_a_sure_difference_grows_with_the_error_and_is_below_that_which_was_seen():
     first, second = binomials(*PAIRS[1][0]), binomials(*PAIRS[1][1])
-    found = [sure_difference(first, second, error)[0] for error in (1e-4, 0.01, 0.1, 0.5)]
+    found = [difference_bounds(first, second, error)[0] for error in (1e-4, 0.01, 0.1, 0.5)]
     assert 0 < found[0] < found[1] < found[2] < found[3] < 30 / 40 - 5 / 25
 
 
@@ -178,7 +185,7 @@ def test_odds_change_the_rate_and_leave_the_sign():
     assert weighted.rate.tolist() == pytest.approx([3 * 0.8 / (0.2 + 3 * 0.8)])
     assert weighted.complement.rate.tolist() == pytest.approx([1 - weighted.rate[0]])
     other = binomials([2.0], [20.0], 0.5)
-    one, two = sure_difference(weighted, other, 0.05), sure_difference(other, weighted, 0.05)
+    one, two = difference_bounds(weighted, other, 0.05), difference_bounds(other, weighted, 0.05)
     assert one[0] == pytest.approx(two[0])
     assert 0 < one[0] < weighted.rate[0] - other.rate[0]
 
@@ -188,7 +195,7 @@ def test_a_sure_difference_errs_as_seldom_as_it_says():
     rows, rates = (12, 9), (0.7, 0.3)
     first, second = np.divmod(np.arange(13 * 10), 10)
     chance = binom.pmf(first, rows[0], rates[0]) * binom.pmf(second, rows[1], rates[1])
-    found = sure_difference(binomials(first, rows[0]), binomials(second, rows[1]), 0.1)
+    found = difference_bounds(binomials(first, rows[0]), binomials(second, rows[1]), 0.1)
     assert chance[found > 0.4 + 1e-12].sum() <= 0.05
 
 
@@ -198,7 +205,7 @@ def test_a_sure_difference_errs_as_seldom_as_it_says():
 def test_against_a_group_the_limits_of_a_difference_share_the_error():
     values, errors = np.array([0.5, 0.4, 0.3, 0.6]), np.array([0.01, 0.02, 0.015, 0.01])
     curves = values + errors * DISTANCES[:, None]
-    found = _beside(values, curves, np.ones(4), 1, "difference", 0.05)
+    found = _compared(values, curves, np.ones(4), 1, "difference", 0.05)
     reach = norm.isf(0.05 / 3 / 2) * np.hypot(errors, errors[1])
     expected = values - values[1]
     for i in (0, 2, 3):
@@ -212,7 +219,7 @@ def test_against_everyone_a_group_is_a_part_of_them():
     sizes = np.array([10.0, 30.0, 60.0])
     share = sizes / sizes.sum()
     curves = values + errors * DISTANCES[:, None]
-    found = _beside(values, curves, sizes, "overall", "difference", 0.05)
+    found = _compared(values, curves, sizes, "overall", "difference", 0.05)
     np.testing.assert_allclose(found.values, values - share @ values)
     for i in range(3):
         rest = np.delete(share * errors, i)
@@ -225,7 +232,7 @@ def test_against_everyone_a_group_is_a_part_of_them():
 def test_a_ratio_to_a_group_has_limits_close_to_fiellers():
     values, errors = np.array([0.5, 0.8]), np.array([0.03, 0.05])
     curves = values + errors * DISTANCES[:, None]
-    found = _beside(values, curves, np.ones(2), 1, "ratio", 0.05)
+    found = _compared(values, curves, np.ones(2), 1, "ratio", 0.05)
     z2 = norm.isf(0.025) ** 2
     a, b, c = 0.8**2 - z2 * 0.05**2, -2 * 0.5 * 0.8, 0.5**2 - z2 * 0.03**2
     roots = np.sort(np.roots([a, b, c]))
@@ -238,7 +245,7 @@ def test_beside_the_best_limits_are_the_least_of_those_beside_each(how):
     values, errors = np.array([0.5, 0.4, 0.55]), np.array([0.01, 0.02, 0.03])
     curves = values + errors * DISTANCES[:, None]
     among = np.array([0, 2])
-    found = _beside_best(values, curves, among, how, 0.1)
+    found = _compared_with_best(values, curves, among, how, 0.1)
     low_reach, high_reach = norm.isf(0.1 / 3 / 2), norm.isf(0.1 / 4 / 2)  # two references
     low = _limits(curves, among, how, low_reach)[0]
     high = _limits(curves, among, how, high_reach)[1]
@@ -253,7 +260,7 @@ def test_beside_the_best_limits_are_the_least_of_those_beside_each(how):
 
 
 def test_how_far_a_group_is_from_its_reference_in_either_direction():
-    found = beside(
+    found = compare_values(
         np.array([0.5, np.nan, 0.8]),
         np.array([0.5, np.nan, 0.8]) + 0.01 * DISTANCES[:, None],
         np.ones(3),
@@ -262,21 +269,23 @@ def test_how_far_a_group_is_from_its_reference_in_either_direction():
         0.05,
     )
     assert np.isnan(found.values).tolist() == [False, True, False]
-    least, most = _apart(found, "difference")
+    least, most = _distances(found, "difference")
     reach = norm.isf(0.025) * np.hypot(0.01, 0.01)
     assert (least[0], most[0]) == pytest.approx((0.3 - reach, 0.3 + reach), abs=1e-4)
     ratios = type(found)(np.array([2.0, 0.5]), np.array([1.6, 0.4]), np.array([2.5, 0.625]))
-    least, most = _apart(ratios, "ratio")  # twice as much and half as much are as far
+    least, most = _distances(ratios, "ratio")  # twice as much and half as much are as far
     assert least.tolist() == pytest.approx([1 - 1 / 1.6, 1 - 0.625])
     assert most.tolist() == pytest.approx([0.6, 0.6])
-    lone = beside(np.array([0.5, np.nan]), np.zeros((len(DISTANCES), 2)), np.ones(2), 0, "ratio", 0)
+    lone = compare_values(
+        np.array([0.5, np.nan]), np.zeros((len(DISTANCES), 2)), np.ones(2), 0, "ratio", 0
+    )
     assert np.isnan(lone.values).all()
 
 
 def test_rates_without_rows_are_beside_nothing():
-    found = against([4, 0, 6], [10, 0, 10], 0, "difference", 0.05)
+    found = compare_rates([4, 0, 6], [10, 0, 10], 0, "difference", 0.05)
     assert found.values.tolist() == pytest.approx([0.0, np.nan, 0.2], nan_ok=True)
-    assert np.isnan(against([4, 0, 6], [10, 0, 10], 1, "difference", 0.05).values).all()
+    assert np.isnan(compare_rates([4, 0, 6], [10, 0, 10], 1, "difference", 0.05).values).all()
 
 
 # Rates
@@ -403,7 +412,7 @@ def test_a_single_cluster_in_every_group_is_known_as_one_row():
         ]
     )
     assert amount.rows.tolist() == [[1, 1]]
-    assert amount.free.tolist() == [[clusters.KNOWN] * 2]
+    assert amount.free.tolist() == [[clusters.INFINITE_FREEDOM] * 2]
 
 
 def test_degrees_of_freedom_are_fewer_where_few_units_make_up_the_variance():
@@ -417,7 +426,7 @@ def test_degrees_of_freedom_are_fewer_where_few_units_make_up_the_variance():
 
 
 def test_rows_that_are_less_well_known_count_as_fewer():
-    known = as_known(np.array([50.0]), np.array([6.0]), 0.05)
+    known = student_rows(np.array([50.0]), np.array([6.0]), 0.05)
     assert known == pytest.approx(50 * (norm.isf(0.025) / t.isf(0.025, 6)) ** 2)
 
 
@@ -482,16 +491,16 @@ def test_the_error_of_an_area_is_hanley_and_mcneils():
 
 
 def test_groups_are_a_crowd_where_twelve_are_alike_in_size():
-    assert crowds.is_crowd(np.full(12, 8.0))
-    assert not crowds.is_crowd(np.full(11, 8.0))
-    assert crowds.is_crowd(np.full(12, 2.0**-9))
+    assert many_groups.has_many_groups(np.full(12, 8.0))
+    assert not many_groups.has_many_groups(np.full(11, 8.0))
+    assert many_groups.has_many_groups(np.full(12, 2.0**-9))
 
 
 def test_the_form_of_a_crowd_is_estimated_without_bias():
     """Σ θ² − (1 + c) (Σ θ)² / d, on average over samples of the rates θ."""
     rng, rates, sizes = np.random.default_rng(0), np.linspace(0.2, 0.6, 14), np.full(14, 8.0)
     forms = [
-        crowds.CrowdTest(hits.astype(float), sizes)._form(0.3)[0]
+        many_groups.VariationTest(hits.astype(float), sizes)._form(0.3)[0]
         for hits in rng.binomial(8, rates, (6000, 14))
     ]
     expected = rates @ rates - 1.3 * rates.sum() ** 2 / 14
@@ -501,7 +510,7 @@ def test_the_form_of_a_crowd_is_estimated_without_bias():
 
 def test_the_parts_of_a_crowds_form_are_those_of_the_text():
     hits, sizes = np.array([2.0, 5.0, 4.0]), np.array([10.0, 10.0, 8.0])
-    test, level = crowds.CrowdTest(hits, sizes), 0.2
+    test, level = many_groups.VariationTest(hits, sizes), 0.2
     rates = hits / sizes
     noise = (rates * (1 - rates) / (sizes - 1)).sum()
     form, away, supposed = test._form(level)
@@ -521,12 +530,15 @@ def test_a_crowds_limits_hold_the_value_of_many_rows(measure):
     sizes = np.full(20, 4e4)
     hits = rng.binomial(40_000, rates).astype(float)
     function = eh.MEASURES[measure]
-    high = crowds.crowd_limit(hits, sizes, function, 1.96)
+    high = many_groups.many_groups_upper(hits, sizes, function, 1.96)
     assert float(function(rates)) <= high <= 1.06 * float(function(rates))
     if measure == "pq":
-        low = crowds.crowd_floor(hits, sizes, 1.96)
+        low = many_groups.many_groups_lower(hits, sizes, 1.96)
         assert 0.95 * float(function(rates)) <= low <= float(function(rates))
-        wider = crowds.crowd_floor(hits, sizes, 3.0), crowds.crowd_limit(hits, sizes, function, 3.0)
+        wider = (
+            many_groups.many_groups_lower(hits, sizes, 3.0),
+            many_groups.many_groups_upper(hits, sizes, function, 3.0),
+        )
         assert wider[0] < low < high < wider[1]
 
 
@@ -535,9 +547,9 @@ def test_a_crowds_limits_are_where_its_test_ends(reach):
     rng = np.random.default_rng(4)
     sizes = rng.integers(8, 14, 16).astype(float)
     hits = rng.binomial(sizes.astype(int), np.linspace(0.1, 0.9, 16)).astype(float)
-    test = crowds.CrowdTest(hits, sizes)
-    high = crowds.crowd_limit(hits, sizes, eh.MEASURES["pq"], reach)
-    low = crowds.crowd_floor(hits, sizes, reach)
+    test = many_groups.VariationTest(hits, sizes)
+    high = many_groups.many_groups_upper(hits, sizes, eh.MEASURES["pq"], reach)
+    low = many_groups.many_groups_lower(hits, sizes, reach)
 
     def level(value):
         return 1 / (1 - value) ** 2 - 1
@@ -548,14 +560,20 @@ def test_a_crowds_limits_are_where_its_test_ends(reach):
     assert not test.exceeds(1.01 * level(low), reach)
     ratio = np.sqrt(level(high))
     expected = min(ratio * np.sqrt((16**2 - 1) / 3) / 16, 1 - 1 / 16)
-    assert crowds.crowd_limit(hits, sizes, eh.MEASURES["gini"], reach) == pytest.approx(expected)
+    assert many_groups.many_groups_upper(hits, sizes, eh.MEASURES["gini"], reach) == pytest.approx(
+        expected
+    )
 
 
 def test_rates_of_which_none_was_seen_may_be_as_uneven_as_can_be():
     none, sizes = np.zeros(15), np.full(15, 6.0)
-    assert crowds.crowd_limit(none, sizes, eh.MEASURES["gini"], 1.96) == pytest.approx(14 / 15)
+    assert many_groups.many_groups_upper(none, sizes, eh.MEASURES["gini"], 1.96) == pytest.approx(
+        14 / 15
+    )
     expected = 1 - 1 / np.sqrt(15)
-    assert crowds.crowd_limit(none, sizes, eh.MEASURES["pq"], 1.96) == pytest.approx(expected)
+    assert many_groups.many_groups_upper(none, sizes, eh.MEASURES["pq"], 1.96) == pytest.approx(
+        expected
+    )
 
 
 # Refusals and laws of the interval
@@ -615,7 +633,7 @@ def test_the_guaranteed_gap_of_two_groups_is_that_of_clopper_and_pearsons_bounds
         binomtest(h, n).proportion_ci(1 - error, "exact") for h, n in zip(hits, rows, strict=True)
     ]
     assert found.high == pytest.approx(bounds[0].high - bounds[1].low)
-    least = sure_difference(binomials(30, 42), binomials(9, 34), 0.05)[0]
+    least = difference_bounds(binomials(30, 42), binomials(9, 34), 0.05)[0]
     assert found.low == pytest.approx(bounds[0].low - bounds[1].high)
     assert found.low <= least
 
@@ -651,9 +669,9 @@ def test_no_correlation_within_clusters_is_above_1():
 def test_many_even_groups_of_many_rows_are_even_within_their_noise():
     """Fifteen rates of 0.5, each from a million rows: a CV of 0.001 is noise."""
     hits, sizes = np.full(15, 5e5), np.full(15, 1e6)
-    assert crowds.crowd_floor(hits, sizes, 1.96) == 0.0
+    assert many_groups.many_groups_lower(hits, sizes, 1.96) == 0.0
     for measure in ("gini", "pq"):
-        assert 0 < crowds.crowd_limit(hits, sizes, eh.MEASURES[measure], 1.96) < 2e-3
+        assert 0 < many_groups.many_groups_upper(hits, sizes, eh.MEASURES[measure], 1.96) < 2e-3
 
 
 def test_functions_of_a_rate_have_the_exact_limits_of_the_rate():

@@ -9,7 +9,7 @@ from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import DISTANCES, curve_at, rate_curves
 from evenhand._uncertainty.design import Means
-from evenhand._uncertainty.differences import Binomials, rate_bounds, sure_difference
+from evenhand._uncertainty.differences import Binomials, difference_bounds, rate_bounds
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
@@ -30,8 +30,8 @@ from evenhand._uncertainty.needed import crossing, needed
 from evenhand._uncertainty.paired import most_uneven_within
 from evenhand._uncertainty.pooling import MOST_LEVELS, _places
 from evenhand._uncertainty.rates import _weighed
-from evenhand._uncertainty.reference import _beside_best
 from evenhand._uncertainty.reference import _combined as combined
+from evenhand._uncertainty.reference import _compared_with_best
 from evenhand._uncertainty.supposition import sizes_of
 from evenhand.statistics import Ratio
 from inference.small_designs import numbers, question
@@ -367,8 +367,8 @@ def test_a_vague_group_may_be_the_farthest_though_precise_ones_are_seen_beyond_i
 def test_nothing_is_sure_beside_a_group_without_rows():
     one = Binomials(np.array([9.0, 10.0]), np.array([10.0, 10.0]), np.ones(2))
     none = Binomials(np.zeros(2), np.zeros(2), np.ones(2))
-    assert sure_difference(one, none, 0.05).tolist() == [0, 0]
-    assert sure_difference(none, one, 0.05).tolist() == [0, 0]
+    assert difference_bounds(one, none, 0.05).tolist() == [0, 0]
+    assert difference_bounds(none, one, 0.05).tolist() == [0, 0]
 
 
 def test_a_tail_beyond_all_draws_counts_every_cell_as_a_test():
@@ -403,7 +403,7 @@ def test_rows_that_are_lacking_are_counted_of_rates_alone():
 def test_the_best_is_compared_at_levels_that_share_the_error():
     values = np.array([0.5, 0.4, 0.3])
     curves = values + 0.01 * DISTANCES[:, None]
-    found = _beside_best(values, curves, np.array([0]), "difference", 0.05)
+    found = _compared_with_best(values, curves, np.array([0]), "difference", 0.05)
     error = np.hypot(0.01, 0.01)
     assert found.low[1] == pytest.approx(-0.1 - norm.isf(0.05 / 3 / 2) * error)
     assert found.high[1] == pytest.approx(-0.1 + norm.isf(0.05 / 2 / 2) * error)

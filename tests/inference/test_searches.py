@@ -310,12 +310,12 @@ def test_the_typical_weight_is_the_median_of_those_above_0():
 def test_a_group_is_moved_alone_as_little_as_makes_all_so_even():
     cloud = straight([0.5, 0.5, 0.5, 0.9], [0.01, 0.01, 0.01, 0.1])
     search = EvennessSearch(cloud, GINI, 0.05)
-    moved = search.alone(0.05)
+    moved = search.one_moved(0.05)
     assert moved[:3].tolist() == [0.5] * 3
     at = cloud.curves[:, 3]
     even = [v for v in at if GINI(np.array([0.5, 0.5, 0.5, v])) <= 0.05]
     assert moved[3] == max(v for v in even if v <= 0.9)
-    least = search.alone(0.0)[3]  # none is as even as that: then the most even that it can be
+    least = search.one_moved(0.0)[3]  # none is as even as that: then the most even that it can be
     assert abs(least - 0.5) == np.abs(at - 0.5).min()
 
 
@@ -453,7 +453,7 @@ def test_values_are_read_with_how_fast_they_grow():
 def test_steps_toward_the_nearest_groups_start_at_the_price_that_is_known():
     values, errors = np.array([0.5, 0.9, 0.7, 1.3]), np.array([0.1, 0.2, 0.05, 0.15])
     cloud, level = straight(values, errors), 0.1
-    alone = EvennessSearch(cloud, PQ, 0.05).alone(level)
+    alone = EvennessSearch(cloud, PQ, 0.05).one_moved(level)
     first = _nearest(cloud, PQ, level, None, alone)
     again = _nearest(cloud, PQ, level, first, alone)
     far = [(cloud.distance(point[0]) ** 2).sum() for point in (first, again)]

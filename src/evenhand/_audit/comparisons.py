@@ -15,8 +15,8 @@ from evenhand._columns import Label
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty.clusters import as_known
-from evenhand._uncertainty.differences import Binomials, sure_difference
+from evenhand._uncertainty.clusters import student_rows
+from evenhand._uncertainty.differences import Binomials, difference_bounds
 from evenhand._uncertainty.replicates import influence_amount, rates_amount
 from evenhand.statistics import STATISTICS, E, Statistic
 from evenhand.statistics.arithmetic import ratio, sum_of_others
@@ -149,7 +149,7 @@ def _rates(view: View, name: str, hits: Callable[..., Any], margin: float) -> Co
     def sides(error: float) -> tuple[_Draws, _Draws]:
         if amount is None:
             return _sides(sums)
-        rows = as_known(amount.alone[0], amount.free[0], error)
+        rows = student_rows(amount.alone[0], amount.free[0], error)
         return _sides(_as_clustered(sums, rows))
 
     ours, theirs = sides(0.05)
@@ -231,13 +231,13 @@ def _sure(ours: _Draws, theirs: _Draws, error: float) -> Floats:
 
     A few hits may all be light or heavy by chance, and then their spread does not show it.
     """
-    sure = sure_difference(ours.own, theirs.own, error)
+    sure = difference_bounds(ours.own, theirs.own, error)
     if all((draws.own.odds == draws.common.odds).all() for draws in (ours, theirs)):
         return sure
     first, second = (
         np.sign(one.rate - other.rate) for one, other in zip(ours, theirs, strict=True)
     )
-    again = sure_difference(ours.common, theirs.common, error)
+    again = difference_bounds(ours.common, theirs.common, error)
     return np.where(first == second, np.minimum(sure, again), 0.0)
 
 

@@ -25,7 +25,7 @@ from evenhand._uncertainty.curves import curve_at
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import holm, homogeneity
 from evenhand._uncertainty.paired import Sample
-from evenhand._uncertainty.reference import beside
+from evenhand._uncertainty.reference import compare_values
 from evenhand.criteria import CRITERIA, Criterion
 from evenhand.criteria.compared import metric_of, with_article
 from evenhand.criteria.questions import Question
@@ -128,7 +128,7 @@ def clearest_gap(moved: Moved, one: Table, two: Table, confidence: float) -> Gap
         clear, group, other = _clearest(values, curves)
         # All pairs of k groups are k / 2 times as many as those with one of them.
         part = 2 * error / np.isfinite(values).sum()
-        pair = beside(values, curves, estimates.sizes[0], other, "difference", part)
+        pair = compare_values(values, curves, estimates.sizes[0], other, "difference", part)
         ends = float(pair.low[group]), float(pair.high[group])
         found.append((clear, Gap(cell, group, other, *ends, p_value)))
     gap = max(found, key=lambda each: each[0])[1]

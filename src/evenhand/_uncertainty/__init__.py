@@ -1,4 +1,4 @@
-"""How sure one can be of a criterion's value, from the counts alone."""
+"""The uncertainty of a criterion's value, computed from the counts alone."""
 
 from evenhand._uncertainty.chance import Chance, chance
 from evenhand._uncertainty.contrasts import Contrast, contrasts

@@ -1,4 +1,4 @@
-"""Areas under ROC curves, by score limits with DeLong's variance."""
+"""Areas under ROC curves: score limits with DeLong's variance."""
 
 from __future__ import annotations
 
@@ -12,78 +12,84 @@ from evenhand._columns import Label
 from evenhand._data.areas import RankedScores, area_error, auroc_influences
 from evenhand._data.distributions import Distribution
 from evenhand._uncertainty import replicates
-from evenhand._uncertainty.clusters import LENT_UNITS, Amount, amount_of, crossings, units_of_scores
+from evenhand._uncertainty.clusters import (
+    PRIOR_UNITS,
+    Amount,
+    amount_of,
+    crossings,
+    units_of_scores,
+)
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, read_off, stretched
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
 
-EVERY_PAIR = 1e-18  # a variance by rounding alone: every pair is ranked alike
-PRIOR = 2.0  # degrees of freedom that Hanley and McNeil's model counts for
+EVERY_PAIR = 1e-18  # a variance below this is rounding: every pair is ranked alike
+PRIOR = 2.0  # degrees of freedom given to Hanley and McNeil's model
 
 
 def areas(source: RankedScores, table: Table) -> Estimates:
-    """Areas under ROC curves by score limits: the variance is that at the supposed area.
+    """Areas under ROC curves with score limits: the variance is evaluated at the supposed area.
 
-    Hanley and McNeil's variance (1982) at the limit itself (Newcombe 2006), so that a small group
-    that happens to be ranked perfectly still has an interval; times how much larger DeLong's is at
-    the area that was observed, which supposes nothing of the scores.
+    Hanley and McNeil's variance (1982) is evaluated at the limit itself (Newcombe 2006), so that a
+    small group that happens to be ranked perfectly still has an interval. It is multiplied by the
+    ratio of DeLong's variance to it at the observed area; DeLong's assumes nothing of the scores.
     """
-    kept = [i for i, c in enumerate(source.classes) if c in table.cells]
-    sizes = np.array([_both(source.scores[i], source.classes[i]) for i in kept])
-    known = [
-        _amount(source.scores[i], source.classes[i], both, area_error(value, *both))
-        for i, both, value in zip(kept, np.maximum(sizes, 1e-9), table.values, strict=True)
+    places = [i for i, c in enumerate(source.classes) if c in table.cells]
+    sizes = np.array([_class_sizes(source.scores[i], source.classes[i]) for i in places])
+    amounts = [
+        _amount(source.scores[i], source.classes[i], pair, area_error(value, *pair))
+        for i, pair, value in zip(places, np.maximum(sizes, 1e-9), table.values, strict=True)
     ]
-    z = stretched(DISTANCES[:, None, None], np.array([amount.free for amount in known]))
-    parts = (np.array([amount[at] for amount in known])[:, None] for at in (0, 2))
-    beside, alone = (_limits(table.values, sizes * part, z) for part in parts)
-    strata, looks = np.zeros(len(kept), np.intp), float(max(len(kept) - 1, 1))
+    z = stretched(DISTANCES[:, None, None], np.array([amount.free for amount in amounts]))
+    parts = (np.array([amount[at] for amount in amounts])[:, None] for at in (0, 2))
+    limits, single_limits = (_limits(table.values, sizes * part, z) for part in parts)
+    strata, looks = np.zeros(len(places), np.intp), float(max(len(places) - 1, 1))
     return Estimates(
         table.values,
-        beside,
+        limits,
         table.cells,
         table.groups,
         sizes.sum(axis=1),
         strata,
         looks,
-        partial(read_off, beside),
-        alone=partial(read_off, alone),
+        partial(read_off, limits),
+        alone=partial(read_off, single_limits),
     )
 
 
 def fair_errors(source: RankedScores, table: Table) -> Floats:
-    """Standard errors of the areas if every group had that of all, each by its own rows."""
+    """Standard errors of the areas if all groups had the common area, given each group's rows."""
     errors = []
     for cell, values in zip(table.cells, table.values, strict=True):
-        of = source.classes.index(cell)
-        sizes = np.maximum(np.array(_both(source.scores[of], cell)), 1e-9)
+        place = source.classes.index(cell)
+        sizes = np.maximum(np.array(_class_sizes(source.scores[place], cell)), 1e-9)
         pairs = np.where(np.isnan(values), 0.0, sizes.min(axis=0))
         common = ratio(np.nan_to_num(values) @ pairs, pairs.sum(keepdims=True))
-        part = _amount(source.scores[of], cell, sizes, area_error(values, *sizes)).rows
+        part = _amount(source.scores[place], cell, sizes, area_error(values, *sizes)).rows
         errors.append(area_error(common, *(sizes * part)))
     return np.array(errors)
 
 
 def _limits(values: Floats, sizes: Floats, z: Floats) -> Floats:
-    """The areas that lie z standard errors from those observed, by halving."""
+    """The areas that are z standard errors from those observed, by bisection."""
     positives, negatives = np.maximum(sizes[:, 0], 1e-9), np.maximum(sizes[:, 1], 1e-9)
     low, high = (np.full((len(DISTANCES), *values.shape), end) for end in (0.0, 1.0))
     for _ in range(50):
         middle = (low + high) / 2
-        far = (middle - values) / area_error(middle, positives, negatives)
-        low, high = np.where(far < z, middle, low), np.where(far < z, high, middle)
+        distance = (middle - values) / area_error(middle, positives, negatives)
+        low, high = np.where(distance < z, middle, low), np.where(distance < z, high, middle)
     return np.asarray(np.where(np.isnan(values), np.nan, (low + high) / 2))
 
 
 def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats) -> Amount:
-    """The part of the rows that would vary as much by Hanley and McNeil's model.
+    """Effective share of the rows: the share that Hanley and McNeil's model needs to vary as much.
 
-    A row moves the area by its placement among the rows of the other kind (DeLong et al. 1988), and
-    what those of a cluster do together is added up (Obuchowski 1997). A few rows of the rarer kind
-    seldom show the one that is ranked low: their variance has the tails of all groups' rows, and
-    none where every pair is ranked right.
+    A row moves the area by its placement among the rows of the other class (DeLong et al. 1988);
+    placements of a cluster are added up (Obuchowski 1997). A few rows of the rarer class seldom
+    include one that is ranked low, so their variance takes its tail from the rows of all groups; it
+    is 0 where every pair is ranked correctly.
     """
-    moved = auroc_influences(scores, positive)
+    influences = auroc_influences(scores, positive)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     groups, squares = len(scores.groups), scores.squared_weights
 
@@ -91,66 +97,67 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
         return np.asarray(np.bincount(codes, parts, minlength=size), np.float64)
 
     rows = added(scores.codes, weight)
-    own, square = np.zeros(groups), squares * moved**2
+    variances, square = np.zeros(groups), squares * influences**2
     for chosen, size in zip(_kinds(scores, positive), sizes, strict=True):
         part = added(scores.codes, np.where(chosen, square, 0.0))
-        own += part * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
+        variances += part * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
     is_plain = scores.weights is None and scores.squares is None
-    heavy = square if is_plain else square * ratio(squares, weight) ** 2
-    fourth = added(scores.codes, heavy * moved**2)
-    own = np.where(own > EVERY_PAIR * rows**2, own, 0.0)
-    few = 1 / np.maximum(sizes.sum(axis=0), 1.0)
-    tail = np.maximum(np.nan_to_num(ratio(fourth, own**2)) - few, 0.0)
+    fourth_weights = square if is_plain else square * ratio(squares, weight) ** 2
+    fourth = added(scores.codes, fourth_weights * influences**2)
+    variances = np.where(variances > EVERY_PAIR * rows**2, variances, 0.0)
+    floor = 1 / np.maximum(sizes.sum(axis=0), 1.0)
+    tail = np.maximum(np.nan_to_num(ratio(fourth, variances**2)) - floor, 0.0)
     rarer = sizes.min(axis=0)
-    usual = rarer**2 @ tail / max(float(rarer @ (own > 0)), 1.0)
-    tail = np.maximum(tail, usual / np.maximum(rarer, 1.0))
-    free = np.where(own > 0, 2 / np.maximum(tail, 2 * few), 0.0)
-    effect = np.nan_to_num(ratio(own, rows**2 * error**2))
-    every = float(free.sum())
-    common = (float((free * effect).sum()) + PRIOR) / (every + PRIOR)
-    lent = np.minimum(LENT_UNITS, every - free + PRIOR)
-    part, free = (free + lent) / (free * effect + lent * common), free + lent
+    typical = rarer**2 @ tail / max(float(rarer @ (variances > 0)), 1.0)
+    tail = np.maximum(tail, typical / np.maximum(rarer, 1.0))
+    free = np.where(variances > 0, 2 / np.maximum(tail, 2 * floor), 0.0)
+    effect = np.nan_to_num(ratio(variances, rows**2 * error**2))
+    total = float(free.sum())
+    common = (float((free * effect).sum()) + PRIOR) / (total + PRIOR)
+    borrowed = np.minimum(PRIOR_UNITS, total - free + PRIOR)
+    part, free = (free + borrowed) / (free * effect + borrowed * common), free + borrowed
     if not scores.clusters and scores.survey is None:
         return Amount(part, free, part)
-    spread = np.nan_to_num(ratio(added(scores.codes, weight * moved**2), rows))
-    amount = _dependent(scores, moved, weight, spread, added)
-    alike = (
+    spread = np.nan_to_num(ratio(added(scores.codes, weight * influences**2), rows))
+    amount = _dependent(scores, influences, weight, spread, added)
+    independent = (
         added(scores.codes, square) / np.maximum(rows, 1e-300) ** 2
-    )  # if rows did not go together
-    beside, alone = (
-        part * _as_usual(ratio(alike * each, spread), rows * (own > 0)) for each in amount[::2]
+    )  # if rows were independent
+    compared, single = (
+        part * _filled(ratio(independent * rows_amount, spread), rows * (variances > 0))
+        for rows_amount in amount[::2]
     )
-    return Amount(beside, np.minimum(amount.free, free), alone)
+    return Amount(compared, np.minimum(amount.free, free), single)
 
 
-def _as_usual(values: Floats, rows: Floats) -> Floats:
-    """The values; where there are no rows to tell it, the mean of the others."""
-    known = (rows > 0) & np.isfinite(values)
-    usual = np.average(values[known], weights=rows[known]) if known.any() else 1.0
-    return np.where(known, values, usual)
+def _filled(values: Floats, rows: Floats) -> Floats:
+    """The values, with the mean of the others where a group has no rows."""
+    available = (rows > 0) & np.isfinite(values)
+    mean = np.average(values[available], weights=rows[available]) if available.any() else 1.0
+    return np.where(available, values, mean)
 
 
 def _dependent(
-    scores: Distribution, moved: Floats, weight: Floats, spread: Floats, added: Any
+    scores: Distribution, influences: Floats, weight: Floats, spread: Floats, added: Any
 ) -> Amount:
-    """What rows amount to that go together, in clusters or by the replicates of a survey."""
+    """Effective number of dependent rows, by their clusters or a survey's replicate weights."""
     groups, squares = len(scores.groups), scores.squared_weights
     if scores.survey is not None:
 
         def shifted(weight: Floats) -> Floats:
             mass = added(scores.codes, weight)
-            return np.nan_to_num(ratio(added(scores.codes, weight * moved), mass))
+            return np.nan_to_num(ratio(added(scores.codes, weight * influences), mass))
 
-        again = map(shifted, scores.survey.replicates)
-        moved_by = replicates.deviations(again, np.zeros(groups), scores.survey.scale)
+        replicated = map(shifted, scores.survey.replicates)
+        shifts = replicates.deviations(replicated, np.zeros(groups), scores.survey.scale)
         independent = ratio(added(scores.codes, weight) ** 2, added(scores.codes, squares))
-        return replicates.amount(moved_by, spread, independent)
+        return replicates.amount(shifts, spread, independent)
     parts = []
-    for sign, which in crossings(range(len(scores.clusters))):
-        units, unit = units_of_scores(scores, *which)
-        columns = (weight * moved, weight, squares)
-        moves, sizes, each = (added(unit, part, len(units.owner))[None] for part in columns)
-        parts.append((sign, units.varied(moves, sizes, each, spread[None])))
+    for sign, axes in crossings(range(len(scores.clusters))):
+        units, unit = units_of_scores(scores, *axes)
+        columns = (weight * influences, weight, squares)
+        moves, sizes, unit_squares = (added(unit, part, len(units.owner))[None] for part in columns)
+        parts.append((sign, units.varied(moves, sizes, unit_squares, spread[None])))
     return Amount(*(part[0] for part in amount_of(parts)))
 
 
@@ -161,8 +168,8 @@ def _kinds(scores: Distribution, positive: Label) -> tuple[NDArray[np.bool_], ND
     return hit, ~hit
 
 
-def _both(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
-    """Effective rows of each group that are positive, and that are not."""
+def _class_sizes(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
+    """Effective numbers of positive and of negative rows in each group."""
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = scores.squared_weights
     sizes = []

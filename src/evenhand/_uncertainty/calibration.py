@@ -20,20 +20,20 @@ from evenhand.statistics.arithmetic import ratio
 
 
 def calibration_errors(source: Tally, table: Table, statistic: Statistic) -> Estimates:
-    """Mean absolute gaps over bins. Noise raises them, so lower limits allow for it.
+    """Mean absolute gaps over bins, with limits. Noise raises them; the lower limits allow for it.
 
-    The error is a convex function of the gaps g of the bins. Above: every gap at the limit of its
-    rate that is z away, their moves added up as independent ones are (a bin without a hit may still
-    be far from its score). Below: the distance to the gaps with a smaller error, which
-    are those shrunk by a constant; as many bins as vanish count as degrees of freedom. How many
-    rows fall into each bin is left to chance too, which moves the error by as much as gaps differ
-    from bin to bin: its variance is added.
+    The error is a convex function of the gaps g of the bins. *Upper limit*: every gap is moved to
+    the limit of its rate at distance z, and the moves are combined as independent ones are (a bin
+    without a hit may still be far from its score). *Lower limit*: the distance to the nearest gaps
+    with a smaller error, which are the observed ones shrunk by a constant; each bin that shrinks to
+    0 counts as a degree of freedom. The number of rows in each bin is random too, which moves the
+    error by as much as gaps differ from bin to bin, so its variance is added.
     """
     from scipy.special import chdtrc, ndtri
 
     assert statistic.gaps is not None
     weight = source.table("bin", "group")
-    hits, score = (source.table("bin", "group", of=of) for of in statistic.gaps)
+    hits, score = (source.table("bin", "group", of=name) for name in statistic.gaps)
     draws = hits_drawn(source, statistic.gaps[0], "bin")
     rows, wider = draws.sizes, np.ones(1) if draws.free is None else widened(draws.free)
     share = np.nan_to_num(ratio(weight, weight.sum(axis=0, keepdims=True)))
@@ -54,18 +54,18 @@ def calibration_errors(source: Tally, table: Table, statistic: Statistic) -> Est
         steep = np.sort(scale[:, a]) * np.linspace(0.2, 1, len(scale))
         slopes = np.unique(np.concatenate([steep, np.linspace(0, scale[:, a].max(), 60)]))
         shrunk = np.maximum(np.abs(gap[:, a]) - slopes[:, None] * (share * variance)[:, a], 0.0)
-        moved = np.abs(gap[:, a]) - shrunk
+        shrinkage = np.abs(gap[:, a]) - shrunk
         part = np.divide(
-            moved**2, variance[:, a], out=np.zeros_like(moved), where=variance[:, a] > 0
+            shrinkage**2, variance[:, a], out=np.zeros_like(shrinkage), where=variance[:, a] > 0
         )
-        gone = ((shrunk == 0) & (moved > 0)).sum(axis=1)
-        free = np.maximum(np.minimum(gone + 1, (moved > 0).sum(axis=1)), 1)
+        vanished = ((shrunk == 0) & (shrinkage > 0)).sum(axis=1)
+        free = np.maximum(np.minimum(vanished + 1, (shrinkage > 0).sum(axis=1)), 1)
         tail = np.maximum(chdtrc(free, part.sum(axis=1)), 1e-290)
-        far = np.maximum.accumulate(np.maximum(-ndtri(tail / 2), 0.0))
+        distance = np.maximum.accumulate(np.maximum(-ndtri(tail / 2), 0.0))
         errors = (share[:, a] * shrunk).sum(axis=1)
-        curves[~above, 0, a] = np.interp(-DISTANCES[~above], far, errors, right=0.0)
-    both = np.hypot(curves - value, DISTANCES[:, None, None] * mixing)
-    curves = value + np.sign(DISTANCES)[:, None, None] * both
+        curves[~above, 0, a] = np.interp(-DISTANCES[~above], distance, errors, right=0.0)
+    reach = np.hypot(curves - value, DISTANCES[:, None, None] * mixing)
+    curves = value + np.sign(DISTANCES)[:, None, None] * reach
     curves = np.clip(np.where(np.isnan(table.values), np.nan, curves), 0.0, 1.0)
 
     strata = np.zeros(1, np.intp)

@@ -1,8 +1,8 @@
-"""What a fair model would show: the noise floor of a criterion, and how unlikely its value is.
+"""The noise floor of a criterion: its distribution if the model is fair, and a p-value.
 
-Under fairness all groups share one distribution of what the criterion looks at, given what it
-conditions on. Drawing counts from the pooled distribution, with the group sizes as they are, shows
-what chance alone makes of it. The cost depends on the number of cells, not of rows.
+If a model is fair, all groups share one distribution of the outcome that the criterion compares,
+given what it conditions on. Counts drawn from the pooled distribution, with the group sizes as they
+are, give the criterion's null distribution. The cost depends on the number of cells, not of rows.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from evenhand.statistics.arithmetic import ratio
 
 @dataclass(frozen=True)
 class Chance:
-    """A value beside what a fair model shows with groups of the same sizes.
+    """A criterion's value, and its null distribution for groups of the same sizes.
 
     Attributes
     ----------
     value : float
         The criterion's value.
     floor : float
-        Its mean among fair models.
+        The mean value of fair models.
     high : float
-        What a fair model exceeds once in twenty times; of a ratio, what it falls below.
+        The value that one fair model in twenty exceeds; for a ratio, that one in twenty is below.
     p_value : float
-        The share of fair models that are at least as uneven as `value`.
+        The share of fair models that are at least as unequal as `value`.
     replicates : int
-        How many fair models were drawn.
+        The number of fair models drawn.
 
     """
 
@@ -84,7 +84,7 @@ def chance(
     replicates: int = 2000,
     random_state: RandomState = 0,
 ) -> Chance:
-    """Compare a criterion with what chance alone would show.
+    """Compare a criterion with its distribution under chance alone.
 
     Parameters
     ----------
@@ -93,34 +93,34 @@ def chance(
     {data}
     {settings}
     replicates : int, default 2000
-        How many data sets of equal groups are drawn.
+        The number of data sets drawn with equal groups.
     random_state : int, Generator or None, default 0
-        Of the draws; the same counts and the same number give the same answer.
+        The seed of the draws; the same counts and the same seed give the same answer.
 
     Returns
     -------
     Chance
-        The value with its noise floor and its p-value, which is that of one question: who asks
-        many must allow for it.
+        The value with its noise floor and its p-value, which is not corrected for asking several
+        questions.
 
     See Also
     --------
-    interval : Between which values the truth lies.
+    interval : Confidence interval for the true value.
 
     Examples
     --------
     >>> y, group = [1, 0, 1, 0, 1, 1, 0, 0], ["a", "b"] * 4
-    >>> found = chance("statistical_parity", None, y, sensitive_features=group, measure="mpd")
-    >>> found.value, found.p_value > 0.2
+    >>> finding = chance("statistical_parity", None, y, sensitive_features=group, measure="mpd")
+    >>> finding.value, finding.p_value > 0.2
     (0.5, True)
 
     """
     check_kinds(replicates=replicates)
     if replicates is None or replicates < 1:
         raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
-    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = asked_of(criterion, data).read_data(data, **how, g=g)
-    asked = asked_of(criterion, data).with_statistic(g)
+    choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = asked_of(criterion, data).read_data(data, **choices, g=g)
+    definition = asked_of(criterion, data).with_statistic(g)
     settings = reading.settings
     options = {
         "aggregate": settings.aggregate,
@@ -128,60 +128,68 @@ def chance(
         "tau": settings.tau,
         "favorable": data.favorable,
     }
-    own = settings.resolved
-    model, (question,) = questions(reading.source, asked, [own.computed], **options)
+    resolved = settings.resolved
+    model, (question,) = questions(reading.source, definition, [resolved.computed], **options)
     if not isinstance(random_state, np.random.Generator):
         random_state = np.random.default_rng(seed_of(random_state))
-    known = chances(model, [question], replicates, random_state)[0]
-    written = {name: own.written(getattr(known, name)) for name in ("value", "floor", "high")}
-    return replace(known, **written)
+    comparison = chances(model, [question], replicates, random_state)[0]
+    written = {
+        name: resolved.written(getattr(comparison, name)) for name in ("value", "floor", "high")
+    }
+    return replace(comparison, **written)
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One measure of a criterion, for any table of its statistic.
+    """One measure of a criterion, as a function of a table of its statistic.
 
-    `value` is that of the observed table, and `more` what the exact value adds to it where the
-    table knows a number of cut points only.
+    `value` is that of the observed table; `remainder` is the exact value less it, where the table
+    has only some of the cut points.
     """
 
     reading: Reading
     value: float
-    more: float
-    of: Callable[[Table], Any]
+    remainder: float
+    read: Callable[[Table], Any]
 
     def __call__(self, table: Table) -> Floats:
-        """The value of every world in a table."""
-        return np.atleast_1d(self.of(table))
+        """The value of every replicate in a table."""
+        return np.atleast_1d(self.read(table))
 
 
 def questions(
-    source: Source, criterion: str | Criterion, ways: Sequence[MeasureLike | None], **options: Any
+    source: Source,
+    criterion: str | Criterion,
+    measures: Sequence[MeasureLike | None],
+    **options: Any,
 ) -> tuple[Model, list[Measurement]]:
-    """The model of a criterion, and a question for each measure."""
-    asked = named(criterion).with_statistic(options.pop("g", None))
-    asked.check(source)
+    """The null model of a criterion, and a measurement for each measure."""
+    definition = named(criterion).with_statistic(options.pop("g", None))
+    definition.check(source)
     favorable = options.pop("favorable", None)
-    hows = [asked.settings(way, **options) for way in ways]
+    all_settings = [definition.settings(measure, **options) for measure in measures]
     if isinstance(source, Distribution):
-        return _about_cuts(source, asked, ways, hows, options)
-    table = asked.table(source, favorable)
-    make: Callable[..., Model] = MODELS.get(asked.statistic.needs, counts_of)
-    model = thinned(make(source, asked, favorable), source, asked, favorable)
-    return model, [_question(asked, how, asked.reading(table, how)) for how in hows]
+        return _about_cuts(source, definition, measures, all_settings, options)
+    table = definition.table(source, favorable)
+    make: Callable[..., Model] = MODELS.get(definition.statistic.needs, counts_of)
+    model = thinned(make(source, definition, favorable), source, definition, favorable)
+    return model, [
+        _question(definition, settings, definition.reading(table, settings))
+        for settings in all_settings
+    ]
 
 
-def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) -> Model:
-    """The model with fewer rows in every group, by as much as dependent ones say less."""
+def thinned(model: Model, source: Source, criterion: Criterion, favorable: Label) -> Model:
+    """The model with the effective number of rows in every group, where rows are dependent."""
     if not are_dependent(source):
         return model
     widths = []
     for rows in (independent(source), source):
-        curves = estimates_of(rows, asked, favorable).curves
+        curves = estimates_of(rows, criterion, favorable).curves
         widths.append(curve_at(curves, 1.0) - curve_at(curves, -1.0))
-    known = ratio(*widths)
-    seen = np.isfinite(known).any(axis=0)
-    part = np.nanmean(np.where(seen, known, 1.0), axis=0) ** 2
+    ratios = ratio(*widths)
+    available = np.isfinite(ratios).any(axis=0)
+    part = np.nanmean(np.where(available, ratios, 1.0), axis=0) ** 2
     if isinstance(model, Means):
         errors = model.errors / np.sqrt(part)[..., None]
         return replace(model, sizes=model.sizes * part, errors=errors)
@@ -191,41 +199,46 @@ def thinned(model: Model, source: Source, asked: Criterion, favorable: Label) ->
 
 
 def chances(
-    model: Model, asked: Sequence[Measurement], replicates: int, rng: np.random.Generator
+    model: Model, measurements: Sequence[Measurement], replicates: int, rng: np.random.Generator
 ) -> list[Chance]:
-    """Compare several questions about one criterion with the same fair replicates."""
-    fair = np.broadcast_to(model.pooled, model.seen.shape)
+    """Compare several measures of one criterion with the same fair replicates."""
+    fair = np.broadcast_to(model.pooled, model.observed.shape)
     tables = list(model.draw(fair, replicates, rng))
-    return [_compared(one, np.concatenate([one(table) for table in tables])) for one in asked]
+    return [
+        _compared(measurement, np.concatenate([measurement(table) for table in tables]))
+        for measurement in measurements
+    ]
 
 
 def _about_cuts(
     source: Distribution,
-    asked: Criterion,
-    ways: Sequence[MeasureLike | None],
-    hows: Sequence[Settings],
+    criterion: Criterion,
+    measures: Sequence[MeasureLike | None],
+    all_settings: Sequence[Settings],
     options: dict[str, Any],
 ) -> tuple[Model, list[Measurement]]:
-    """Questions about distributions: replicates know some cut points, the value knows all."""
+    """Measurements of distributions: replicates use some cut points, the value uses all."""
     cut, edges = cuts_of(source)
-    model = thinned(cut, source, asked, None)
-    seen = model.expected(model.seen)
+    model = thinned(cut, source, criterion, None)
+    observed = model.expected(model.observed)
     span = source.values[[0, -1]]
-    exact = [asked.read(source, measure=way, **options) for way in ways]
-    across = [across_cuts(how, cut, edges, span) for how in hows]
-    made = [_question(asked, *one, seen) for one in zip(across, exact, strict=True)]
-    return model, made
+    exact = [criterion.read(source, measure=measure, **options) for measure in measures]
+    across = [across_cuts(settings, cut, edges, span) for settings in all_settings]
+    measurements = [
+        _question(criterion, *pair, observed) for pair in zip(across, exact, strict=True)
+    ]
+    return model, measurements
 
 
 def _question(
-    asked: Criterion, how: Settings, reading: Reading, cuts: Table | None = None
+    criterion: Criterion, settings: Settings, reading: Reading, cuts: Table | None = None
 ) -> Measurement:
-    def of(table: Table) -> Any:
-        return asked.reading(table, how).value
+    def read(table: Table) -> Any:
+        return criterion.reading(table, settings).value
 
     value = float(reading)
-    shown = value if cuts is None else float(of(cuts))
-    return Measurement(reading, shown, value - shown, of)
+    approximate = value if cuts is None else float(read(cuts))
+    return Measurement(reading, approximate, value - approximate, read)
 
 
 MODELS: dict[str, Callable[..., Model]] = {
@@ -237,8 +250,8 @@ MODELS: dict[str, Callable[..., Model]] = {
 }
 
 
-def _compared(asked: Measurement, values: Floats) -> Chance:
-    value, replicates = asked.value, len(values)
+def _compared(measurement: Measurement, values: Floats) -> Chance:
+    value, replicates = measurement.value, len(values)
     values = values[~np.isnan(values)]
     if np.isnan(value) or not len(values):
         return Chance(np.nan, np.nan, np.nan, np.nan, replicates)
@@ -246,4 +259,4 @@ def _compared(asked: Measurement, values: Floats) -> Chance:
     as_large = int(np.count_nonzero(values >= value - slack))
     high = float(np.quantile(values, 0.95))
     p_value = (1 + as_large) / (1 + len(values))
-    return Chance(value + asked.more, float(values.mean()), high, p_value, replicates)
+    return Chance(value + measurement.remainder, float(values.mean()), high, p_value, replicates)

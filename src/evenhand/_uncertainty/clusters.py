@@ -1,22 +1,22 @@
-"""Rows that come in clusters: how many independent rows they amount to.
+"""Rows that come in clusters: the number of independent rows that would vary as much.
 
-Decisions on one person, pupils of one school and prompts of one template go together, so a group
-says less than its number of rows. The rows of a group that share a cluster are a *unit*. In a group
-with a rate or mean m, weight n and units of weight n_c whose values add up to h_c, the variance of
-m is the sandwich Σ (h_c − m n_c)² / n² (Liang and Zeger 1986), corrected for m being fitted to the
-same units. A few units say little about their own variance, so all groups lend theirs: by the
-correlation ρ within clusters that they have in common, with which a unit varies as
-σ² (u_c + ρ (n_c² − u_c)), where u_c is the sum of its squared weights. Effective rows are those
-that would vary as much; degrees of freedom say how well that is known (Satterthwaite), from how
-unequal the units are.
+Decisions on one person, pupils of one school and prompts of one template are correlated, so a group
+carries less information than its number of rows. The rows of a group that share a cluster are a
+*unit*. In a group with a rate or mean m, weight n and units of weight n_c whose values add up to
+h_c, the variance of m is the sandwich Σ (h_c − m n_c)² / n² (Liang and Zeger 1986), corrected for m
+being fitted to the same units. A few units determine their own variance poorly, so it is combined
+with that of all groups, through a common intraclass correlation ρ: with it a unit has the variance
+σ² (u_c + ρ (n_c² − u_c)), where u_c is the sum of its squared weights. The effective number of rows
+is that of independent ones with the same variance; its degrees of freedom (Satterthwaite) follow
+from how unequal the units are.
 
-Groups that share clusters do not vary independently: what a cluster does to one it does to another,
-too. Effective rows are those of differences, by quasi-variances (`influence.py`), so that where
-every template is asked of every group, or everyone rated by the same people, groups are compared
-within clusters. Where every cluster has a fixed number to select, differences vary more than groups
-do: twice as much where it is one of two people, hardly more than independent rows where clusters
-are large. Of several clusterings that cross, variances add up, less those of rows that share all of
-them (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249).
+Groups that share clusters are dependent: a cluster effect moves all of them. Effective rows are
+those of differences, by quasi-variances (`influence.py`), so that where every template is asked of
+every group, or everyone is rated by the same people, groups are compared within clusters. Where
+every cluster has a fixed number to select, differences vary more than groups do: twice as much
+where one of two people is selected, hardly more than independent rows where clusters are large. The
+variances of crossing clusterings add up, less those of rows that share all of them (Cameron,
+Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238–249).
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 
-LENT_UNITS = 8.0  # degrees of freedom that the common correlation counts for
+PRIOR_UNITS = 8.0  # degrees of freedom given to the common correlation
 ROUNDS = 12  # until the correlation and the variance that it is relative to agree
-KNOWN = 1e6  # degrees of freedom where nothing is estimated: a cluster counts as one row
+INFINITE_FREEDOM = 1e6  # degrees of freedom where nothing is estimated: a cluster counts as one row
 LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
 ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
-MOST_PAIRED = 400  # groups whose covariances are looked at pair by pair
-MOST_EMPTY = 8  # places by cluster and group to a unit, where all of them are written down
+MOST_PAIRED = 400  # groups whose covariances are computed pair by pair
+MOST_EMPTY = 8  # cells of clusters by groups for each unit: more, and the matrix stays sparse
 LEAST_RATIO = 1e-4  # of a quasi-variance to its variance: a correlation of 0.9999
 
 
 class Amount(NamedTuple):
-    """Rows of equal weight that say as much (cells, groups), and the degrees of freedom of that.
+    """Effective numbers of rows of equal weight (cells, groups), and their degrees of freedom.
 
-    `rows` are those of differences between groups, and `alone` those of single ones.
+    `rows` are for differences between groups, `alone` for single groups.
     """
 
     rows: Floats
@@ -64,10 +64,10 @@ class Amount(NamedTuple):
 
 
 class Varied(NamedTuple):
-    """How much groups vary by one clustering (cells, groups).
+    """Variances of groups by one clustering (cells, groups).
 
     `variance` is relative to that of a single row; `own` and `covariance` are sums of squares and
-    of products, `least` is what independent rows would vary, and `floor` what a single further
+    of products, `independent` is the variance of independent rows, and `floor` what one further
     unit would add.
     """
 
@@ -75,7 +75,7 @@ class Varied(NamedTuple):
     free: Floats
     own: Floats
     covariance: Floats | None
-    least: Floats
+    independent: Floats
     floor: Floats
 
 
@@ -95,7 +95,7 @@ class Units:
 
     @cached_property
     def numbers(self) -> Floats:
-        """How many units each group has."""
+        """The number of units in each group."""
         return np.bincount(self.owner, minlength=self.groups).astype(np.float64)
 
     @cached_property
@@ -103,86 +103,89 @@ class Units:
         return np.flatnonzero(np.diff(self.owner, prepend=-1))
 
     def sandwich(self, residuals: Floats, weight: Floats) -> Floats:
-        """The variance of a mean, from h_c − m n_c and n_c (cells, units), as it is published."""
+        """The published variance of a mean, from h_c − m n_c and n_c (cells, units)."""
         square = ratio(self.numbers, self.numbers - 1) * self.by_group(residuals**2)
         return ratio(square, self.by_group(weight) ** 2)
 
     def varied(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Varied:
-        """How much the statistics of the groups vary.
+        """Variances of the groups' statistics.
 
         `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units (cells, units);
         `spread` is the variance of single rows (cells, groups).
         """
-        least = ROUNDING * np.sqrt(spread)[:, self.owner] * weight
-        residuals = np.where((np.abs(residuals) > least) & (least > 0), residuals, 0.0)
+        tolerance = ROUNDING * np.sqrt(spread)[:, self.owner] * weight
+        residuals = np.where((np.abs(residuals) > tolerance) & (tolerance > 0), residuals, 0.0)
         pairwise = weight**2
         total, pairs = self.by_group(weight), self.by_group(pairwise)
-        alone, square = self.by_group(squares), self.by_group(residuals**2)
+        single, square = self.by_group(squares), self.by_group(residuals**2)
         size = np.where(total > 0, total, 1.0)
-        left = 1 - 2 * weight / size[:, self.owner] + (pairs / size**2)[:, self.owner]
-        more = pairwise - squares  # none, of units of one row
-        base, shared = self.by_group(left * squares), self.by_group(left * more)
+        remaining = 1 - 2 * weight / size[:, self.owner] + (pairs / size**2)[:, self.owner]
+        extra = pairwise - squares  # 0 in units of one row
+        base, shared = self.by_group(remaining * squares), self.by_group(remaining * extra)
         rho = np.zeros((len(total), 1))
         for _ in range(ROUNDS):
-            fitted = 1 - (alone + rho * (pairs - alone)) / size**2
+            fitted = 1 - (single + rho * (pairs - single)) / size**2
             scale = np.where(total > 0, spread / np.maximum(fitted, LEAST_LEFT), 0.0)
             excess = (square - scale * base).sum(axis=-1, keepdims=True)
-            known = (scale * shared).sum(axis=-1, keepdims=True)
-            rho = np.clip(np.nan_to_num(ratio(excess, known), nan=1.0), 0, 1)
-        common = alone + rho * (pairs - alone)
-        varied = squares + rho * more
+            information = (scale * shared).sum(axis=-1, keepdims=True)
+            rho = np.clip(np.nan_to_num(ratio(excess, information), nan=1.0), 0, 1)
+        common = single + rho * (pairs - single)
+        varied = squares + rho * extra
         taken = base + rho * shared
         taken = np.where(taken > 1e-9 * common, taken, 0.0)
         own = np.nan_to_num(ratio(ratio(square * common, taken), spread))
         free = np.where(own > 0, self._free(residuals, square, varied), 0.0)
-        lent = np.minimum(LENT_UNITS, free.sum(axis=-1, keepdims=True) - free)
+        borrowed = np.minimum(PRIOR_UNITS, free.sum(axis=-1, keepdims=True) - free)
         covariance = self._covariance(residuals / size[:, self.owner])
-        if covariance is not None:  # what the same clusters tell of others is nothing more
-            lent = np.minimum(lent, np.maximum(self.clusters - 1.0 - free, 0.0))
-        both = free + lent
-        variance = np.where(both > 0, ratio(free * own + lent * common, both), common)
-        variance = np.nan_to_num(ratio(np.maximum(variance, alone), total**2))
+        if covariance is not None:  # other groups of the same clusters are no further information
+            borrowed = np.minimum(borrowed, np.maximum(self.clusters - 1.0 - free, 0.0))
+        freedom = free + borrowed
+        variance = np.where(freedom > 0, ratio(free * own + borrowed * common, freedom), common)
+        variance = np.nan_to_num(ratio(np.maximum(variance, single), total**2))
         units = np.maximum(self.numbers, 1.0)
-        free = np.where(both > 0, np.maximum(both, 1.0), KNOWN)
-        least = spread * alone / size**2
-        return Varied(variance, free, square / size**2, covariance, least, least / units / 2)
+        free = np.where(freedom > 0, np.maximum(freedom, 1.0), INFINITE_FREEDOM)
+        independent = spread * single / size**2
+        floor = independent / units / 2
+        return Varied(variance, free, square / size**2, covariance, independent, floor)
 
     @property
     def clusters(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return int(self.cluster.max(initial=-1)) + 1
 
-    def products(self, moved: Floats) -> Floats:
+    def products(self, influences: Floats) -> Floats:
         """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), of influences (cells, units)."""
         from scipy.sparse import csr_array
 
         ends = np.concatenate([[0], np.cumsum(self.numbers)]).astype(self.cluster.dtype)
         shape = (self.groups, self.clusters)  # units are in the order of their groups
-        by = [csr_array((row, self.cluster, ends), shape=shape) for row in moved]
+        matrices = [csr_array((row, self.cluster, ends), shape=shape) for row in influences]
         if self.groups * self.clusters > MOST_EMPTY * len(self.owner):
-            return np.array([(each @ each.T).toarray() for each in by])
-        return np.array([each @ each.toarray().T.copy() for each in by])  # the same, and faster
+            return np.array([(matrix @ matrix.T).toarray() for matrix in matrices])
+        return np.array(
+            [matrix @ matrix.toarray().T.copy() for matrix in matrices]
+        )  # the same, and faster
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.
 
-        Of very many groups each pair is given what all of them have on average.
+        For very many groups each pair is given the average over all pairs.
         """
         if np.bincount(self.cluster).max(initial=0) <= 1:
             return None
         if self.groups <= MOST_PAIRED:
             return self.products(residuals)
-        square, each = self.by_group(residuals**2), []
+        square, averages = self.by_group(residuals**2), []
         scale = np.sqrt(np.where(square > 0, square, np.inf))
-        seen = (square > 0).sum(axis=-1)
-        for row, of in zip(residuals / scale[:, self.owner], range(len(square)), strict=True):
-            together = float((np.bincount(self.cluster, row) ** 2).sum())
-            pairs = max(int(seen[of] * (seen[of] - 1)), 1)
-            each.append(1 - (together - seen[of]) / pairs)
-        return np.array(each)[:, None] * np.ones(square.shape)
+        positive = (square > 0).sum(axis=-1)
+        for row, cell in zip(residuals / scale[:, self.owner], range(len(square)), strict=True):
+            shared = float((np.bincount(self.cluster, row) ** 2).sum())
+            pairs = max(int(positive[cell] * (positive[cell] - 1)), 1)
+            averages.append(1 - (shared - positive[cell]) / pairs)
+        return np.array(averages)[:, None] * np.ones(square.shape)
 
     def _free(self, residuals: Floats, square: Floats, varied: Floats) -> Floats:
-        """Degrees of freedom: by the sizes of the units, and by how much single ones weigh."""
+        """Degrees of freedom, from the units' sizes and from the influence of single units."""
         by_size = np.nan_to_num(ratio(self.by_group(varied) ** 2, self.by_group(varied**2)))
         fourth = np.nan_to_num(ratio(self.by_group(np.square(residuals**2)), square**2))
         units = np.maximum(self.numbers, 1.0)
@@ -193,14 +196,14 @@ class Units:
 def units_of(source: Tally, *clusterings: str) -> tuple[Units, Tally]:
     """The units of a tally, and the tally in which each of them is a group.
 
-    Of several clusterings, rows go together that share all of them. Units are sorted once for all
-    that is asked of a tally.
+    With several clusterings, a unit is the rows that share all of them. The units of a tally are
+    sorted once, and cached.
     """
     with _SORTING:
-        known = _UNITS.setdefault(source, {})
-        if clusterings not in known:
-            known[clusterings] = _sorted_units(source, clusterings)
-        return known[clusterings]
+        cache = _UNITS.setdefault(source, {})
+        if clusterings not in cache:
+            cache[clusterings] = _sorted_units(source, clusterings)
+        return cache[clusterings]
 
 
 _SORTING = Lock()
@@ -208,67 +211,67 @@ _UNITS: WeakKeyDictionary[Tally, dict[tuple[str, ...], tuple[Units, Tally]]] = W
 
 
 def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, Tally]:
-    names = [each.name for each in source.axes]
+    names = [axis.name for axis in source.axes]
     group = source.axis("group")
     cluster, size = _shared([source.cells[names.index(axis)] for axis in clusterings])
-    known, unit = np.unique(
+    codes, unit = np.unique(
         source.cells[names.index("group")] * size + cluster, return_inverse=True
     )
-    units = Units(*np.divmod(known, size), group.size)
-    kept = [i for i, name in enumerate(names) if name not in source.clusters]
-    cells = source.cells[kept].copy()
-    cells[[names[i] for i in kept].index("group")] = unit
-    labels = tuple(range(len(known)))
-    axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in kept)
+    units = Units(*np.divmod(codes, size), group.size)
+    places = [i for i, name in enumerate(names) if name not in source.clusters]
+    cells = source.cells[places].copy()
+    cells[[names[i] for i in places].index("group")] = unit
+    labels = tuple(range(len(codes)))
+    axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in places)
     return units, gathered(axes, cells, source.sums, ())
 
 
 def row_influences(source: Tally, statistic: Statistic) -> Floats:
-    """By how much a row of weight 1 moves a statistic (kinds, cells, groups), to first order.
+    """First-order influence of a row of weight 1 on a statistic (kinds, cells, groups).
 
-    A kind of row is a place along the axes beside the group, in their order.
+    A kind of row is a position along the axes other than the group, in their order.
     """
     places = [axis.size for axis in source.axes if axis.name != "group"]
-    at = [axis.name for axis in source.axes].index("group")
-    everyone = np.arange(source.axes[at].size)
-    each = []
+    group_axis = [axis.name for axis in source.axes].index("group")
+    everyone = np.arange(source.axes[group_axis].size)
+    influences = []
     for place in np.ndindex(*places):
         cells = np.array([np.full(len(everyone), code) for code in place], dtype=np.intp)
-        cells = np.insert(cells.reshape(-1, len(everyone)), at, everyone, axis=0)
-        one = Tally(source.axes, cells, {"rows": np.ones(len(everyone))})
-        each.append(statistic.influence(one, everyone, source))
-    return np.array(each)
+        cells = np.insert(cells.reshape(-1, len(everyone)), group_axis, everyone, axis=0)
+        single = Tally(source.axes, cells, {"rows": np.ones(len(everyone))})
+        influences.append(statistic.influence(single, everyone, source))
+    return np.array(influences)
 
 
 def row_squares(source: Tally, statistic: Statistic) -> Floats:
-    """Sums Σ ψ² over independent rows (cells, groups), where those of a kind are all alike."""
-    moved = row_influences(source, statistic)
+    """Sums Σ ψ² over independent rows (cells, groups), where rows of a kind are identical."""
+    influences = row_influences(source, statistic)
     labels = [axis.name for axis in source.axes if axis.name != "group"]
-    heavy = next(of for of in ("fpc", "weight²", "rows") if of in source.sums)
-    squares = source.table(*labels, "group", of=heavy).reshape(len(moved), 1, -1)
-    return np.asarray((moved**2 * squares).sum(axis=0))
+    weights = next(name for name in ("fpc", "weight²", "rows") if name in source.sums)
+    squares = source.table(*labels, "group", of=weights).reshape(len(influences), 1, -1)
+    return np.asarray((influences**2 * squares).sum(axis=0))
 
 
-def units_of_scores(scores: Distribution, *which: int) -> tuple[Units, NDArray[np.intp]]:
-    """The units of ordered scores, and that of each score."""
-    cluster, size = _shared([scores.clusters[i].codes for i in which])
-    known, unit = np.unique(scores.codes.astype(np.int64) * size + cluster, return_inverse=True)
-    return Units(*np.divmod(known, size), len(scores.groups)), unit
+def units_of_scores(scores: Distribution, *axes: int) -> tuple[Units, NDArray[np.intp]]:
+    """The units of ordered scores, and the unit of each score."""
+    cluster, size = _shared([scores.clusters[i].codes for i in axes])
+    codes, unit = np.unique(scores.codes.astype(np.int64) * size + cluster, return_inverse=True)
+    return Units(*np.divmod(codes, size), len(scores.groups)), unit
 
 
 def _shared(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
     """One number for each combination of clusters, from 0, and how many there are."""
-    known = codes[0].astype(np.int64)
-    if not np.bincount(known).all():  # they are not numbered through
-        known = np.unique(known, return_inverse=True)[1]
-    for each in codes[1:]:
-        known = known * (int(each.max(initial=0)) + 1) + each.astype(np.int64)
-        known = np.unique(known, return_inverse=True)[1]
-    return known, int(known.max(initial=-1)) + 1
+    combined = codes[0].astype(np.int64)
+    if not np.bincount(combined).all():  # numbers are missing
+        combined = np.unique(combined, return_inverse=True)[1]
+    for further in codes[1:]:
+        combined = combined * (int(further.max(initial=0)) + 1) + further.astype(np.int64)
+        combined = np.unique(combined, return_inverse=True)[1]
+    return combined, int(combined.max(initial=-1)) + 1
 
 
 def are_dependent(source: Source) -> bool:
-    """Whether it is known that rows go together, by clusters or by the replicates of a survey."""
+    """Whether rows are declared dependent, by clusters or by a survey's replicate weights."""
     if isinstance(source, Tally):
         return bool(source.clusters or source.scale)
     first = source.scores[0] if isinstance(source, RankedScores) else source
@@ -276,16 +279,16 @@ def are_dependent(source: Source) -> bool:
 
 
 def shared_clusters(source: Source) -> int:
-    """The number of clusters, of the fewest, where some have rows of several groups; else 0."""
+    """The smallest number of clusters of a clustering that groups share; 0 if they share none."""
     if isinstance(source, Tally):
         names = [axis.name for axis in source.axes]
         group = source.cells[names.index("group")]
-        each = [source.cells[names.index(name)] for name in source.clusters]
+        clusterings = [source.cells[names.index(name)] for name in source.clusters]
     else:
         first = source.scores[0] if isinstance(source, RankedScores) else source
-        group, each = first.codes, [clusters.codes for clusters in first.clusters]
+        group, clusterings = first.codes, [clusters.codes for clusters in first.clusters]
     numbers = []
-    for codes in each:
+    for codes in clusterings:
         owner = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
         owner[codes] = group  # of each cluster, the group of one of its rows
         if (owner[codes] != group).any():
@@ -294,10 +297,10 @@ def shared_clusters(source: Source) -> int:
 
 
 def independent(source: Source) -> Source:
-    """The same rows, as if each were for itself."""
+    """The same rows, as if they were independent."""
     if isinstance(source, RankedScores):
-        alone = tuple(replace(scores, clusters=(), survey=None) for scores in source.scores)
-        return RankedScores(source.classes, alone)
+        single = tuple(replace(scores, clusters=(), survey=None) for scores in source.scores)
+        return RankedScores(source.classes, single)
     if isinstance(source, Tally):
         return replace(source.whole, scale=())
     return replace(source, clusters=(), survey=None)
@@ -310,15 +313,15 @@ def plain(source: Source) -> Source:
     if isinstance(source, Distribution):
         return plain_scores(source)
     sums, names = source.sums, [axis.name for axis in source.axes]
-    alone = [
+    single = [
         name
         for name in source.clusters
         if np.bincount(source.cells[names.index(name)], sums["rows"]).max(initial=0) <= 1
     ]
-    if alone:
-        kept = [i for i, name in enumerate(names) if name not in alone]
-        axes = tuple(source.axes[i] for i in kept)
-        source = gathered(axes, source.cells[kept], sums, source.notes, source.scale)
+    if single:
+        places = [i for i, name in enumerate(names) if name not in single]
+        axes = tuple(source.axes[i] for i in places)
+        source = gathered(axes, source.cells[places], sums, source.notes, source.scale)
         sums = source.sums
     if "weight²" not in sums or "fpc" in sums or source.scale:
         return source
@@ -330,7 +333,7 @@ def plain(source: Source) -> Source:
 
 
 def plain_scores(scores: Distribution) -> Distribution:
-    """The same of scores in order."""
+    """The same for ordered scores."""
     clusters = tuple(each for each in scores.clusters if np.bincount(each.codes).max(initial=0) > 1)
     scores = scores if len(clusters) == len(scores.clusters) else replace(scores, clusters=clusters)
     weight = scores.weights
@@ -346,21 +349,21 @@ Name = TypeVar("Name")
 
 
 def crossings(clusterings: Sequence[Name]) -> Iterator[tuple[int, tuple[Name, ...]]]:
-    """Clusterings alone and those that rows share all of, with the sign that each counts with."""
+    """Every clustering and every intersection of several, with its inclusion–exclusion sign."""
     for number in range(1, len(clusterings) + 1):
         for chosen in combinations(clusterings, number):
             yield (-1) ** (number + 1), chosen
 
 
 def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
-    """What rows amount to, given how much groups vary by every clustering and crossing of them."""
+    """Effective numbers of rows, from the variances by every clustering and intersection."""
     crossed = [varied.own for sign, varied in parts if sign < 0]
     single = [
         varied
-        for sign, varied in parts  # one that lies inside another adds nothing to it
+        for sign, varied in parts  # a clustering nested in another adds nothing to it
         if sign > 0 and not any(np.array_equal(varied.own, own) for own in crossed)
     ]
-    single = single or [parts[0][1]]  # the same clustering twice is one
+    single = single or [parts[0][1]]  # a clustering that was named twice counts once
     variance = np.sum([sign * varied.variance for sign, varied in parts], axis=0)
     variance = np.maximum(variance, np.max([varied.variance for varied in single], axis=0))
     free = np.min([varied.free for varied in single], axis=0)
@@ -368,49 +371,51 @@ def amount_of(parts: Sequence[tuple[int, Varied]]) -> Amount:
     shared = [varied.covariance for _, varied in parts if varied.covariance is not None]
     if not shared:
         return Amount(alone, free, alone)
-    if shared[0].ndim == 2:  # of very many groups
+    if shared[0].ndim == 2:  # the average over pairs of very many groups
         return Amount(alone / np.maximum(shared[0], LEAST_RATIO), free, alone)
-    every = np.eye(variance.shape[-1])
-    each = [
-        varied.own[..., None] * every if varied.covariance is None else varied.covariance
+    identity = np.eye(variance.shape[-1])
+    covariances = [
+        varied.own[..., None] * identity if varied.covariance is None else varied.covariance
         for _, varied in parts
     ]
     signs = [sign for sign, _ in parts]
-    together = nearest_psd(
-        np.sum([sign * one for sign, one in zip(signs, each, strict=True)], axis=0)
+    total = nearest_psd(
+        np.sum([sign * matrix for sign, matrix in zip(signs, covariances, strict=True)], axis=0)
     )
-    # A sum of crossing clusterings is uncertain: what it takes off a single one counts by half.
-    known = [
-        together,
+    # A sum over crossing clusterings is uncertain: half of what it takes off a single one counts.
+    candidates = [
+        total,
         *(
-            one
-            for one, (_, varied) in zip(each, parts, strict=True)
+            matrix
+            for matrix, (_, varied) in zip(covariances, parts, strict=True)
             if any(varied is other for other in single)
         ),
     ]
     floor = single[0].floor
-    own = np.array([np.maximum(np.diagonal(one, axis1=-2, axis2=-1), floor) for one in known])
-    quasi = np.array([quasi_ratio(one, floor) for one in known]) * own
+    own = np.array(
+        [np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), floor) for matrix in candidates]
+    )
+    quasi = np.array([quasi_ratio(matrix, floor) for matrix in candidates]) * own
     quasi = (quasi[0] + quasi.max(axis=0)) / 2
     less = np.nan_to_num(ratio(quasi, own.max(axis=0)), nan=1.0)
-    # Where a cluster has a fixed number to select, its rows vary less than independent ones, and
-    # groups against each other. No group is taken to vary less than that, so only what differences
-    # vary more than independent groups is added.
-    shown = np.nan_to_num(ratio(own.max(axis=0), single[0].least + floor), nan=1.0)
-    less = np.where(less > 1, np.maximum(less * np.minimum(shown, 1.0), 1.0), less)
+    # Where a cluster has a fixed number to select, its rows vary less than independent ones and
+    # groups are negatively correlated. No group is taken to vary less than independent rows do, so
+    # only the excess of differences over those of independent groups is added.
+    observed = np.nan_to_num(ratio(own.max(axis=0), single[0].independent + floor), nan=1.0)
+    less = np.where(less > 1, np.maximum(less * np.minimum(observed, 1.0), 1.0), less)
     return Amount(alone / np.maximum(less, LEAST_RATIO), free, alone)
 
 
 def nearest_psd(covariance: Floats) -> Floats:
-    """The nearest covariance without a direction of negative variance."""
+    """The nearest positive semidefinite covariance."""
     if (np.linalg.eigvalsh(covariance) >= 0).all():
         return covariance
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray((vectors * np.maximum(values, 0.0)[:, None]) @ np.swapaxes(vectors, -1, -2))
 
 
-def as_known(rows: Floats, free: Floats, error: float) -> Floats:
-    """Fewer rows, by as much as Student's limits are wider (Korn and Graubard 1998)."""
+def student_rows(rows: Floats, free: Floats, error: float) -> Floats:
+    """Rows reduced by as much as Student's limits are wider (Korn and Graubard 1998)."""
     from scipy.special import ndtri, stdtrit
 
     return np.asarray(rows * (ndtri(error / 2) / stdtrit(free, error / 2)) ** 2)

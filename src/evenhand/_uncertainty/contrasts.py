@@ -1,4 +1,4 @@
-"""Each group beside a named one, the best or everyone, with limits for all of them at once."""
+"""Contrasts of each group with a named one, the best or everyone, with simultaneous limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evenhand._kinds import check_kinds, check_names
 from evenhand._uncertainty.curves import Floats
 from evenhand._uncertainty.errors import covariance
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.reference import How, beside, place_of
+from evenhand._uncertainty.reference import Scale, compare_values, place_of
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import asked_of
@@ -24,7 +24,7 @@ from evenhand.statistics.arithmetic import ratio
 
 
 class Contrast(NamedTuple):
-    """A group beside the reference.
+    """The difference of a group from the reference, or its ratio to it.
 
     Attributes
     ----------
@@ -35,15 +35,15 @@ class Contrast(NamedTuple):
     value : float
         Its difference from the reference, or its ratio to it.
     low, high : float
-        Between which the true one lies; all such intervals of a cell hold at once.
+        Its confidence limits; the intervals of a cell hold simultaneously.
     error : float
         The standard error of the value, as R's `survey` has it: the linearized variance with
         c / (c − 1) for all c clusters (or rows) of the data, or that of replicate weights around
-        the value itself. Limits allow for few and unequal clusters beyond it. NaN beside the best
-        group or everyone, and where the statistic's squares are not counted or it also depends on
-        the rows of other groups.
+        the value itself. Limits also allow for few and unequal clusters. NaN if the reference is
+        the best group or everyone, and where the statistic's squares are not counted or it also
+        depends on the rows of other groups.
     column : str, optional
-        The sensitive column whose group it is, where each column has a reference of its own.
+        The group's sensitive column, where each column has a reference of its own.
 
     """
 
@@ -68,11 +68,11 @@ def contrasts(
     data: Data,
     *,
     to: Label | Mapping[str, Label] = "best",
-    by: How = "difference",
+    by: Scale = "difference",
     g: str | Callable[[Any, Any], Any] | None = None,
     confidence: float = 0.95,
 ) -> tuple[Contrast, ...]:
-    """Differences of each group from a reference, with intervals that hold for all at once.
+    """Differences of each group from a reference, with simultaneous confidence intervals.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def contrasts(
     g : str or callable, optional
         The statistic of "performance_parity".
     confidence : float, default 0.95
-        How often all intervals of a cell shall hold their truths together; of main effects, all
-        those of a column.
+        The probability that all intervals of a cell (of main effects, those of a column) cover
+        their true values together.
 
     Returns
     -------
@@ -104,15 +104,15 @@ def contrasts(
 
     See Also
     --------
-    interval : How far the farthest group is, with `to=`.
+    interval : With `to=`, the largest distance of a group from the reference.
 
     Examples
     --------
     >>> decisions = [1] * 30 + [0] * 70 + [1] * 60 + [0] * 40
     >>> group = ["a"] * 100 + ["b"] * 100
-    >>> asked = {"sensitive_features": group, "by": "ratio"}
-    >>> for found in contrasts("selection_rate_ratio", None, decisions, **asked):
-    ...     print(found.group, f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})")
+    >>> options = {"sensitive_features": group, "by": "ratio"}
+    >>> for row in contrasts("selection_rate_ratio", None, decisions, **options):
+    ...     print(row.group, f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})")
     a 0.50 (0.33 to 0.73)
     b 1.00 (1.00 to 1.00)
 
@@ -125,34 +125,34 @@ def contrasts(
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
     if isinstance(to, Mapping):
         return _main_effects(criterion, data, to, by=by, g=g, confidence=confidence)
-    asked = asked_of(criterion, data).with_statistic(g)
-    if asked.statistic.sweeps:
+    definition = asked_of(criterion, data).with_statistic(g)
+    if definition.statistic.sweeps:
         raise InputError(
-            f"{asked.name} compares whole distributions; groups are beside a reference in a rate "
-            "or a mean, such as statistical_parity or weak_parity."
+            f"{definition.name} compares whole distributions; groups are compared with a "
+            "reference in a rate or a mean, such as statistical_parity or weak_parity."
         )
     source = asked_of(criterion, data).read_data(data, g=g).source
-    estimates = estimates_of(source, asked, data.favorable)
+    estimates = estimates_of(source, definition, data.favorable)
     place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
     named = isinstance(place, int)
-    spread = covariance(source, asked, data.favorable) if named else None
-    found = []
-    for at, cell in enumerate(estimates.cells):
-        known = estimates.values[at], curves[at], estimates.sizes[at]
-        limits = beside(*known, place, by, 1 - confidence)
+    spread = covariance(source, definition, data.favorable) if named else None
+    compared = []
+    for index, cell in enumerate(estimates.cells):
+        evidence = estimates.values[index], curves[index], estimates.sizes[index]
+        limits = compare_values(*evidence, place, by, 1 - confidence)
         errors = np.full(len(estimates.groups), np.nan)
         if spread is not None:
-            errors = _errors(estimates.values[at], spread[at], place, by)
+            errors = _errors(estimates.values[index], spread[index], place, by)
         parts = (part.tolist() for part in (*limits, errors))
         rows = zip(estimates.groups, *parts, strict=True)
-        found += [Contrast(cell, *row) for row in rows]
-    return tuple(found)
+        compared += [Contrast(cell, *row) for row in rows]
+    return tuple(compared)
 
 
 def _main_effects(
     criterion: str | Criterion, data: Data, to: Mapping[str, Label], **options: Any
 ) -> tuple[Contrast, ...]:
-    """The contrasts of each column alone, with the others as they are mixed in the data."""
+    """The contrasts of each column by itself, averaged over the other columns as in the data."""
     counted = data.counted
     for column in to:
         if column not in counted.columns:
@@ -162,23 +162,27 @@ def _main_effects(
             )
     if not to:
         raise InputError("to names no column; main effects need a reference for each of them.")
-    found = []
+    effects = []
     for column, reference in to.items():
-        alone = Data(counted.by_columns((counted.columns.index(column),)))
-        each = contrasts(criterion, alone, to=reference, **options)
-        found += [contrast._replace(column=column) for contrast in each]
-    return tuple(found)
+        single = Data(counted.by_columns((counted.columns.index(column),)))
+        effect = contrasts(criterion, single, to=reference, **options)
+        effects += [contrast._replace(column=column) for contrast in effect]
+    return tuple(effects)
 
 
-def _errors(values: Floats, spread: Floats, to: int, by: How) -> Floats:
+def _errors(values: Floats, spread: Floats, to: int, by: Scale) -> Floats:
     """Standard errors of differences from a group or ratios to it, from covariances."""
-    ours = np.ones(len(values))
-    theirs = -ours
+    slopes = np.ones(len(values))
+    reference_slopes = -slopes
     if by == "ratio":
-        ours = ratio(ours, np.full(len(values), values[to]))
-        theirs = -values * ours**2
-    own = np.diagonal(spread)
-    square = ours**2 * own + theirs**2 * own[to] + 2 * ours * theirs * spread[:, to]
+        slopes = ratio(slopes, np.full(len(values), values[to]))
+        reference_slopes = -values * slopes**2
+    variances = np.diagonal(spread)
+    square = (
+        slopes**2 * variances
+        + reference_slopes**2 * variances[to]
+        + 2 * slopes * reference_slopes * spread[:, to]
+    )
     errors = np.sqrt(np.maximum(square, 0.0))
     errors[to] = 0.0
     return np.asarray(np.where(np.isfinite(values), errors, np.nan))

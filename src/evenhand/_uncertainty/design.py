@@ -1,7 +1,7 @@
-"""What groups of given sizes and true values would show, dealt by chance.
+"""Simulated samples of groups of given sizes and true values.
 
-What is dealt is put to the test of `homogeneity.py` and the upper limit of `geometry.py`
-themselves. A draw is a number for each group, so the cost does not depend on rows.
+The test of `homogeneity.py` and the upper limit of `geometry.py` are applied to them. A draw is one
+number for each group, so the cost does not depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.clusters import LENT_UNITS
+from evenhand._uncertainty.clusters import PRIOR_UNITS
 from evenhand._uncertainty.curves import CAUTION
 from evenhand._uncertainty.homogeneity import (
     DRAWS,
@@ -22,14 +22,14 @@ from evenhand._uncertainty.homogeneity import (
     MOST_ROWS,
     _statistics,
 )
-from evenhand._uncertainty.influence import LENT_ROWS
+from evenhand._uncertainty.influence import PRIOR_ROWS
 from evenhand._uncertainty.normal_design import SEED, Floats, NormalModel, Stratum, farthest
 
 LARGE_SHARE = 0.2
-MOST_TOTALS = 60  # totals of hits that the test is given
-REFERENCE = 400_000  # counts of equal groups dealt for all of them
+MOST_TOTALS = 60  # totals of hits that the test conditions on
+REFERENCE = 400_000  # counts of equal groups drawn for all of them
 MANY = 20_000
-MOST_HITS = 24  # hits of a group whose limits are computed; between them they are interpolated
+MOST_HITS = 24  # hits of a group whose limits are computed; others are interpolated
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Rates:
 
     sizes: Floats
     values: Floats
-    of = "rate"
+    quantity = "rate"
     bounds = (0.0, 1.0)
 
     @property
@@ -48,7 +48,7 @@ class Rates:
 
     @property
     def model(self) -> NormalModel:
-        """The same with normal noise."""
+        """The same design with normal noise."""
         return NormalModel.of_rates(self.sizes, self.values)
 
     @property
@@ -66,13 +66,13 @@ class Rates:
 
     @cached_property
     def hits(self) -> Floats:
-        """Hits (draws, groups) as chance deals them."""
+        """Simulated hits (draws, groups)."""
         rng = np.random.default_rng(SEED)
         shape = (DRAWS, len(self.sizes))
         return rng.binomial(self.sizes.astype(np.int64), self.values, shape).astype(np.float64)
 
     def detected(self, level: float) -> float:
-        """How often the test of homogeneity rejects at this level."""
+        """The power of the test of homogeneity at this level."""
         rng = np.random.default_rng(SEED + 1)
         groups, rows = len(self.sizes), float(self.sizes.sum())
         totals = self.hits.sum(axis=1)
@@ -80,8 +80,8 @@ class Rates:
         if self.sizes.min() * min(mean, rows - mean) >= LARGE_COUNTS * rows or rows > MOST_ROWS:
             shares = np.repeat([[mean / rows], [1 - mean / rows]], groups, axis=1)
             null = Stratum.of_rates(self.sizes, shares).null(MANY)
-            seen = _statistics(np.stack([self.hits, self.sizes - self.hits], axis=1))
-            return float(_rejections(seen, null, groups - 1, 2 * groups, level).mean())
+            statistics = _statistics(np.stack([self.hits, self.sizes - self.hits], axis=1))
+            return float(_rejections(statistics, null, groups - 1, 2 * groups, level).mean())
         parts = _narrow(totals, rows)
         draws = int(np.clip(REFERENCE / max(len(parts) * groups, 1), 20 / level, MANY))
         rejected = 0.0
@@ -91,14 +91,14 @@ class Rates:
                 self.sizes.astype(np.int64), int(total), draws, method="marginals"
             )
             null = self._statistics(dealt.astype(np.float64), total)
-            seen = self._statistics(self.hits[part], total)
-            rejected += _rejections(seen, null, groups - 1, 2 * groups, level).sum()
+            statistics = self._statistics(self.hits[part], total)
+            rejected += _rejections(statistics, null, groups - 1, 2 * groups, level).sum()
         return rejected / DRAWS
 
     def _statistics(self, hits: Floats, total: float) -> tuple[Floats, Floats]:
-        """Those of the test, given a total near the draws' own.
+        """The test's two statistics, given a total near that of the draws.
 
-        What is beyond it, large groups give back; counts of small ones keep their steps.
+        The excess over it is taken from large groups; counts of small ones stay whole.
         """
         share = self.sizes / self.sizes.sum()
         beyond = (hits.sum(axis=1) - total)[:, None]
@@ -108,22 +108,24 @@ class Rates:
         return squares.sum(axis=1), (squares / (1 - share)).max(axis=1)
 
     def upper_ends(self, confidence: float) -> Floats:
-        """Upper limits of the largest difference, one a draw."""
+        """Upper limits of the largest difference, one for each draw."""
         from scipy.special import betaincinv, ndtr
 
-        def limits(far: float) -> Floats:
+        def limits(distance: float) -> Floats:
             ends = np.empty(self.hits.shape)
             for size in np.unique(self.sizes):
                 these = self.sizes == size
                 hits = self.hits[:, these]
                 grid = np.unique(np.linspace(hits.min(), hits.max(), MOST_HITS).round())
-                shift = np.sign(far) * CAUTION
-                found = grid / size
-                if far:
-                    found = betaincinv(grid + 0.5 + shift, size - grid + 0.5 - shift, ndtr(far))
-                    found[(grid <= 0) & (far < 0)] = 0.0
-                    found[(grid >= size) & (far > 0)] = 1.0
-                ends[:, these] = np.interp(hits, grid, found)
+                shift = np.sign(distance) * CAUTION
+                grid_ends = grid / size
+                if distance:
+                    grid_ends = betaincinv(
+                        grid + 0.5 + shift, size - grid + 0.5 - shift, ndtr(distance)
+                    )
+                    grid_ends[(grid <= 0) & (distance < 0)] = 0.0
+                    grid_ends[(grid >= size) & (distance > 0)] = 1.0
+                ends[:, these] = np.interp(hits, grid, grid_ends)
             return ends
 
         return farthest(limits, confidence)
@@ -131,17 +133,17 @@ class Rates:
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Groups of these sizes with these true means; rows vary by these standard deviations."""
+    """Groups of these sizes with these true means and standard deviations of single rows."""
 
     sizes: Floats
     values: Floats
     spread: Floats
-    of = "mean"
+    quantity = "mean"
     bounds = (-np.inf, np.inf)
 
     @property
     def units(self) -> Floats:
-        """How many independent values a mean is of: the rows."""
+        """The number of independent values in each mean: the rows."""
         return self.sizes
 
     @property
@@ -151,7 +153,7 @@ class Means:
 
     @property
     def model(self) -> NormalModel:
-        """The same with normal noise."""
+        """The same design with normal noise."""
         return NormalModel.of_means(self.values, self.error)
 
     def resized(self, sizes: Floats) -> Self:
@@ -163,14 +165,14 @@ class Means:
         return replace(self, values=values)
 
     @cached_property
-    def shown(self) -> tuple[Floats, Floats]:
-        """Means and their standard errors (draws, groups) as chance deals them."""
+    def samples(self) -> tuple[Floats, Floats]:
+        """Simulated means and their standard errors (draws, groups)."""
         rng, units = np.random.default_rng(SEED), self.units
         shape = (DRAWS, len(units))
         means = self.values + rng.standard_normal(shape) * self.error
         squares = self.error**2 * units * self._deviations(rng)
         pooled = squares.sum(axis=1, keepdims=True) / units.sum()
-        variance = (squares + self._lent * pooled) / self._free
+        variance = (squares + self._prior * pooled) / self._free
         return means, np.sqrt(np.maximum(variance, 1e-300) / units)
 
     def _deviations(self, rng: np.random.Generator) -> Floats:
@@ -180,43 +182,43 @@ class Means:
         return np.where(self.units > 1, squares, 0.0)
 
     @property
-    def _lent(self) -> Floats:
-        """Degrees of freedom of the common variance that each group is lent."""
-        return np.full(len(self.units), LENT_ROWS)
+    def _prior(self) -> Floats:
+        """Prior degrees of freedom of the common variance in each group."""
+        return np.full(len(self.units), PRIOR_ROWS)
 
     @property
     def _free(self) -> Floats:
-        return np.maximum(self.units - 1, 0.0) + self._lent
+        return np.maximum(self.units - 1, 0.0) + self._prior
 
     def detected(self, level: float) -> float:
-        """How often the test of homogeneity rejects at this level."""
+        """The power of the test of homogeneity at this level."""
         null = Stratum.of_values(self.values, self.error).null(MANY)
         groups = len(self.sizes)
-        return float(_rejections(self._seen(), null, groups - 1, groups, level).mean())
+        return float(_rejections(self._test_statistics(), null, groups - 1, groups, level).mean())
 
-    def _seen(self) -> tuple[Floats, Floats]:
-        """The two statistics of the test, one a draw."""
+    def _test_statistics(self) -> tuple[Floats, Floats]:
+        """The two statistics of the test, one for each draw."""
         from scipy.special import ndtri, stdtr
 
-        means, errors = self.shown
+        means, errors = self.samples
         weight = errors**-2
-        for _ in range(4):  # the common mean nearest to all, in distances as normal as Student's
+        for _ in range(4):  # the nearest common mean, by Student's distances on a normal scale
             common = (weight * means).sum(axis=1, keepdims=True) / weight.sum(axis=1, keepdims=True)
             score = np.maximum(np.abs(means - common) / errors, 1e-6)
-            far = -ndtri(np.maximum(stdtr(self._free, -score), 1e-280))
-            weight = (far / score) ** 2 / errors**2
+            distance = -ndtri(np.maximum(stdtr(self._free, -score), 1e-280))
+            weight = (distance / score) ** 2 / errors**2
         part = weight / weight.sum(axis=1, keepdims=True)
-        return (far**2).sum(axis=1), (far**2 / np.maximum(1 - part, 1e-9)).max(axis=1)
+        return (distance**2).sum(axis=1), (distance**2 / np.maximum(1 - part, 1e-9)).max(axis=1)
 
     def upper_ends(self, confidence: float) -> Floats:
-        """Upper limits of the largest difference, one a draw."""
+        """Upper limits of the largest difference, one for each draw."""
         from scipy.special import ndtr, stdtrit
 
-        means, errors = self.shown
+        means, errors = self.samples
 
-        def limits(far: float) -> Floats:
-            reach = -np.sign(far) * stdtrit(self._free, ndtr(-abs(far)))
-            return np.clip(means + (reach if far else 0.0) * errors, *self.bounds)
+        def limits(distance: float) -> Floats:
+            reach = -np.sign(distance) * stdtrit(self._free, ndtr(-abs(distance)))
+            return np.clip(means + (reach if distance else 0.0) * errors, *self.bounds)
 
         return farthest(limits, confidence)
 
@@ -225,39 +227,41 @@ class Means:
 class Clustered(Means):
     """Rates or means of rows that come in clusters.
 
-    A group has `each` rows in a cluster. Beside another group its value varies as if it had
-    1 / `effect` times its rows. Clusters belong to one group, or all groups share them: then what
-    is known of the error of one difference is known from the same clusters as of every other.
+    A group has `cluster_size` rows in a cluster. Its differences from other groups vary as if it
+    had 1 / `effect` times its rows. Clusters belong to one group, or all groups share them: then
+    the errors of all differences are estimated from the same clusters.
     """
 
-    each: Floats
+    cluster_size: Floats
     effect: Floats
     is_shared: bool
-    of: str
+    quantity: str
     bounds: tuple[float, float]
 
     @classmethod
-    def made_of(cls, rows: Rates | Means, each: Floats, effect: Floats, is_shared: bool) -> Self:
-        """The same groups, of rows that are not independent."""
-        clustered = each, effect, is_shared, rows.of, rows.bounds
+    def from_rows(
+        cls, rows: Rates | Means, cluster_size: Floats, effect: Floats, is_shared: bool
+    ) -> Self:
+        """The same groups with rows that come in clusters."""
+        clustered = cluster_size, effect, is_shared, rows.quantity, rows.bounds
         return cls(rows.sizes, rows.values, rows.spread, *clustered)
 
     @property
     def units(self) -> Floats:
         """The clusters of each group."""
-        return np.maximum(self.sizes / self.each, 2.0)
+        return np.maximum(self.sizes / self.cluster_size, 2.0)
 
     @property
     def error(self) -> Floats:
-        """The true standard errors, as differences vary."""
+        """The true standard errors, as they enter differences."""
         return self.spread * np.sqrt(self.effect / self.sizes)
 
     def with_values(self, values: Floats) -> Self:
-        """The same groups with other true values; rates vary by what they are."""
-        if self.of == "mean":
+        """The same groups with other true values; a rate determines its variance."""
+        if self.quantity == "mean":
             return super().with_values(values)
-        least = 0.5 / self.sizes
-        rate = np.clip(values, least, 1 - least)
+        lowest = 0.5 / self.sizes
+        rate = np.clip(values, lowest, 1 - lowest)
         return replace(self, values=values, spread=np.sqrt(rate * (1 - rate)))
 
     def _deviations(self, rng: np.random.Generator) -> Floats:
@@ -267,32 +271,36 @@ class Clustered(Means):
         return np.asarray(np.broadcast_to(squares, (DRAWS, len(self.units))))
 
     @property
-    def _lent(self) -> Floats:
-        known = self.units - 1
-        return np.minimum(LENT_UNITS, known.sum() - known) if not self.is_shared else 0.0 * known
+    def _prior(self) -> Floats:
+        freedom = self.units - 1
+        return (
+            np.minimum(PRIOR_UNITS, freedom.sum() - freedom)
+            if not self.is_shared
+            else 0.0 * freedom
+        )
 
-    def _seen(self) -> tuple[Floats, Floats]:
-        """Of shared clusters by Hotelling's T², as in `homogeneity.py`."""
+    def _test_statistics(self) -> tuple[Floats, Floats]:
+        """The two statistics; for shared clusters by Hotelling's T², as in `homogeneity.py`."""
         from scipy.special import chdtri, fdtrc
 
         if not self.is_shared:
-            return super()._seen()
-        means, errors = self.shown
+            return super()._test_statistics()
+        means, errors = self.samples
         part = self.error**-2 / (self.error**-2).sum()
-        far = (means - (part * means).sum(axis=1, keepdims=True)) / errors
-        clusters, known = float(self.units.min()), []
+        distance = (means - (part * means).sum(axis=1, keepdims=True)) / errors
+        clusters, squares = float(self.units.min()), []
         for square, contrasts in (
-            ((far**2).sum(axis=1), len(part) - 1),
-            ((far**2 / (1 - part)).max(axis=1), 1),
+            ((distance**2).sum(axis=1), len(part) - 1),
+            ((distance**2 / (1 - part)).max(axis=1), 1),
         ):
             free = max(clusters - min(contrasts, 2), 1e-9)
             tail = fdtrc(contrasts, free, square * free / (clusters - 1) / contrasts)
-            known.append(chdtri(contrasts, np.maximum(tail, 1e-300)))
-        return known[0], known[1]
+            squares.append(chdtri(contrasts, np.maximum(tail, 1e-300)))
+        return squares[0], squares[1]
 
 
 def _narrow(totals: Floats, rows: float) -> list[NDArray[np.intp]]:
-    """Draws with about the same number of hits, which the test is given.
+    """Draws split by their total number of hits, on which the test conditions.
 
     Draws without hits, or without misses, have nothing to test and are left out.
     """
@@ -307,26 +315,32 @@ def _narrow(totals: Floats, rows: float) -> list[NDArray[np.intp]]:
 
 
 def _rejections(
-    seen: tuple[Floats, Floats], null: tuple[Floats, Floats], free: int, tests: int, level: float
+    statistics: tuple[Floats, Floats],
+    null: tuple[Floats, Floats],
+    free: int,
+    tests: int,
+    level: float,
 ) -> Floats:
-    """How often `homogeneity`, which combines its two statistics by draws, rejects each draw.
+    """The probability that `homogeneity` rejects each draw.
 
-    Its own draws are as many of these as are beyond a draw, which is binomial; where they end, it
-    looks at the tails.
+    It combines its two statistics by simulation: the number of its draws beyond the observed one is
+    binomial. Where too few are beyond, it uses tail probabilities.
     """
     from scipy.special import bdtr, chdtrc
 
     draws = len(null[0])
-    ours, smaller = np.ones(len(seen[0])), np.ones(draws)
-    for value, values in zip(seen, null, strict=True):
+    smallest, smaller = np.ones(len(statistics[0])), np.ones(draws)
+    for value, values in zip(statistics, null, strict=True):
         ordered = np.sort(values)
         above = draws - np.searchsorted(ordered, value - 1e-9 * np.maximum(1.0, value))
-        ours = np.minimum(ours, above / draws)
+        smallest = np.minimum(smallest, above / draws)
         beyond = draws - np.searchsorted(ordered, values - 1e-9 * np.maximum(1.0, values))
         smaller = np.minimum(smaller, beyond / draws)
-    p_values = np.searchsorted(np.sort(smaller), ours, side="right") / draws
+    p_values = np.searchsorted(np.sort(smaller), smallest, side="right") / draws
     allowed = np.floor(level * (DRAWS + 1) - 1)
-    rejected = bdtr(allowed, DRAWS, p_values) if allowed >= 0 else np.zeros(len(ours))
-    tail = 2 * np.minimum(chdtrc(free, seen[0]), tests * chdtrc(1, np.maximum(seen[1], 0.0)))
-    few = bdtr(ENOUGH - 1, DRAWS, p_values) * (tail <= level)
-    return np.asarray(np.maximum(rejected, few))
+    rejected = bdtr(allowed, DRAWS, p_values) if allowed >= 0 else np.zeros(len(smallest))
+    tail = 2 * np.minimum(
+        chdtrc(free, statistics[0]), tests * chdtrc(1, np.maximum(statistics[1], 0.0))
+    )
+    by_tails = bdtr(ENOUGH - 1, DRAWS, p_values) * (tail <= level)
+    return np.asarray(np.maximum(rejected, by_tails))

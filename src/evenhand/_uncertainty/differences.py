@@ -1,14 +1,14 @@
-"""How far two rates of different rows differ at least: bounds with a proof, for any two rates.
+"""Proved lower bounds of the difference of two independent rates.
 
-Let P₁ be the chance of as many hits or more at a supposed rate p₁, P₂ that of so few or fewer at
-p₂, and zᵢ = −Φ⁻¹(Pᵢ). Whatever the true rates are, z₁ and z₂ are independent and at most standard
-normal (stochastically), and so is w₁ z₁ + w₂ z₂ for weights with w₁² + w₂² = 1 that depend on
-nothing but p₁ and p₂ (Stouffer's combination). The pairs with w₁ z₁ + w₂ z₂ ≤ c are a confidence
-set of both rates, and the smallest p₁ − p₂ in it is a lower bound of the difference. With weights
-wᵢ ∝ √(pᵢ (1 − pᵢ) / nᵢ) it is as short as that of the normal approximation where rows are many.
+Let P₁ be the probability of at least the observed hits at a supposed rate p₁, P₂ that of at most
+the observed hits at p₂, and zᵢ = −Φ⁻¹(Pᵢ). Whatever the true rates are, z₁ and z₂ are independent
+and stochastically at most standard normal, and so is w₁ z₁ + w₂ z₂ for weights with w₁² + w₂² = 1
+that depend on p₁ and p₂ alone (Stouffer's combination). The pairs with w₁ z₁ + w₂ z₂ ≤ c are a
+confidence set for both rates, and the smallest p₁ − p₂ in it is a lower bound of the difference.
+With weights wᵢ ∝ √(pᵢ (1 − pᵢ) / nᵢ) it is as tight as the normal approximation for many rows.
 
-A tenth of the error is spent on keeping each rate within its own Clopper and Pearson interval, so
-that rates far from the data do not count (Berger and Boos 1994, JASA 89, 1012–1016).
+A tenth of the error is spent on keeping each rate within its own Clopper–Pearson interval, so that
+rates far from the data do not count (Berger and Boos 1994, JASA 89, 1012–1016).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 
-BOX = 0.1  # the part of the error that single intervals get
+BOX = 0.1  # the share of the error spent on single intervals
 NODES = 13
 STEPS = 49
 AT_A_TIME = 2048
 
 
 class Binomials(NamedTuple):
-    """Hits of some rows, each an array; the odds of the rate are `odds` times those of the hits.
+    """Hits among rows; the odds of the rate are `odds` times those of the share of hits.
 
-    Rows of equal weight have odds of 1. Weighted rows count as many as vary as much, and the odds
-    say how much more a hit weighs than a miss.
+    With equal weights `odds` is 1. Weighted rows enter as their effective numbers, and `odds` is
+    the weight of a hit relative to a miss.
     """
 
     hits: Floats
@@ -50,52 +50,52 @@ class Binomials(NamedTuple):
         """Misses for hits."""
         return Binomials(self.size - self.hits, self.size, 1 / self.odds)
 
-    def where(self, chosen: NDArray[np.bool_], other: Binomials) -> Binomials:
-        """These where chosen, and the other ones elsewhere."""
-        return Binomials(*(np.where(chosen, a, b) for a, b in zip(self, other, strict=True)))
+    def where(self, chosen: NDArray[np.bool_], alternative: Binomials) -> Binomials:
+        """These counts where chosen, the alternative elsewhere."""
+        return Binomials(*(np.where(chosen, a, b) for a, b in zip(self, alternative, strict=True)))
 
-    def at(self, kept: NDArray[np.intp]) -> Binomials:
-        """Some of them."""
-        return Binomials(*(values[kept] for values in self))
+    def at(self, places: NDArray[np.intp]) -> Binomials:
+        """The counts at some places."""
+        return Binomials(*(values[places] for values in self))
 
 
-def sure_difference(first: Binomials, second: Binomials, error: float) -> Floats:
-    """Lower bounds of the absolute differences of rates; 0 where not even the sign is sure.
+def difference_bounds(first: Binomials, second: Binomials, error: float) -> Floats:
+    """Lower bounds of the absolute differences of rates; 0 where even the sign is uncertain.
 
-    Each errs with probability `error` at most, in either direction together.
+    Each errs with probability `error` at most, both directions together.
 
     >>> ten = Binomials(np.array([9.0]), np.array([10.0]), np.ones(1))
     >>> many = Binomials(np.array([100.0]), np.array([1000.0]), np.ones(1))
-    >>> sure_difference(ten, many, 0.05).round(2), sure_difference(ten, ten, 0.05)
+    >>> difference_bounds(ten, many, 0.05).round(2), difference_bounds(ten, ten, 0.05)
     (array([0.45]), array([0.]))
     """
     from scipy.special import ndtri
 
-    more = first.rate >= second.rate
-    high, low = first.where(more, first.complement), second.where(more, second.complement)
-    # The same pair in either order is one question: the smaller side first.
+    is_higher = first.rate >= second.rate
+    high, low = first.where(is_higher, first.complement), second.where(is_higher, second.complement)
+    # A pair in either order has the same bound: put the smaller group first.
     swapped = (high.size > low.size) | ((high.size == low.size) & (high.hits > low.size - low.hits))
     high, low = low.complement.where(swapped, high), high.complement.where(swapped, low)
     reach = float(-ndtri(error / 2 * (1 - BOX)))
     box = float(-ndtri(error / 2 * BOX / 4))
-    least = np.zeros(len(high.size))
-    kept = np.flatnonzero((high.rate > low.rate) & (high.size > 0) & (low.size > 0))
-    # The limits at c / √2 are a pair of every such set, since w₁ + w₂ ≤ √2.
-    both = np.array([reach / np.sqrt(2)])
-    above = _tilted(_lowest(high.at(kept), both)[:, 0], high.odds[kept])
-    below = _tilted(1 - _lowest(low.at(kept).complement, both)[:, 0], low.odds[kept])
-    kept = kept[above > below]
-    for start in range(0, len(kept), AT_A_TIME):
-        part = kept[start : start + AT_A_TIME]
-        least[part] = np.maximum(0.0, _smallest(high.at(part), low.at(part), reach, box))
-    return least
+    bounds = np.zeros(len(high.size))
+    places = np.flatnonzero((high.rate > low.rate) & (high.size > 0) & (low.size > 0))
+    # The pair of limits at c / √2 is in every such set, since w₁ + w₂ ≤ √2.
+    distance = np.array([reach / np.sqrt(2)])
+    above = _tilted(_lowest(high.at(places), distance)[:, 0], high.odds[places])
+    below = _tilted(1 - _lowest(low.at(places).complement, distance)[:, 0], low.odds[places])
+    places = places[above > below]
+    for start in range(0, len(places), AT_A_TIME):
+        part = places[start : start + AT_A_TIME]
+        bounds[part] = np.maximum(0.0, _smallest(high.at(part), low.at(part), reach, box))
+    return bounds
 
 
 def rate_bounds(rate: Any, size: Any, error: float) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's bounds; both tails together err at most so often.
+    """Clopper–Pearson bounds of a rate, with this error in both tails together.
 
-    Sizes may be those of weighted rows (Kish's), and need not be whole. Where there is no row,
-    the bounds are 0 and 1.
+    Sizes may be effective ones of weighted rows (Kish) and need not be whole. Without rows the
+    bounds are 0 and 1.
 
     >>> low, high = rate_bounds(0.0, 31, 0.05)
     >>> round(float(high), 3)  # 1 − 0.025^(1/31)
@@ -111,27 +111,33 @@ def rate_bounds(rate: Any, size: Any, error: float) -> tuple[Floats, Floats]:
 
 
 def _smallest(high: Binomials, low: Binomials, reach: float, box: float) -> Floats:
-    """The smallest p₁ − p₂ in the confidence set of each pair, along the set's border."""
+    """The smallest p₁ − p₂ in the confidence set of each pair, along the set's boundary."""
     nodes = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
     steps = np.linspace(-1.0, 1.0, STEPS)
-    ours, noise = _supposed(_refined(_lowest(high, box * nodes), nodes, steps), high)
-    theirs, their_noise = _supposed(1 - _lowest(low.complement, box * nodes), low)
-    ours, noise, their_noise = ours[:, None], noise[:, None], their_noise[..., None]
-    distance = box * (steps * noise + nodes[:, None] * their_noise)
-    beyond = distance - reach * np.hypot(noise, their_noise)  # (pairs, p₂, p₁), with p₁ falling
+    first_rates, first_noise = _supposed(_refined(_lowest(high, box * nodes), nodes, steps), high)
+    second_rates, second_noise = _supposed(1 - _lowest(low.complement, box * nodes), low)
+    first_rates, first_noise, second_noise = (
+        first_rates[:, None],
+        first_noise[:, None],
+        second_noise[..., None],
+    )
+    distance = box * (steps * first_noise + nodes[:, None] * second_noise)
+    beyond = distance - reach * np.hypot(
+        first_noise, second_noise
+    )  # (pairs, p₂, p₁), with p₁ falling
     inside = beyond <= 0
     last = STEPS - 1 - np.argmax(inside[..., ::-1], axis=2)[..., None]
     after = np.minimum(last + 1, STEPS - 1)
     under, over = (np.take_along_axis(beyond, at, 2) for at in (last, after))
-    part = np.nan_to_num(ratio(-under, over - under))  # 0 where the set goes on to the last step
-    ours = np.broadcast_to(ours, beyond.shape)
-    first, second = (np.take_along_axis(ours, at, 2) for at in (last, after))
-    border = (first + part * (second - first))[..., 0]
-    return np.asarray(np.where(inside.any(axis=2), border - theirs, np.inf).min(axis=1))
+    part = np.nan_to_num(ratio(-under, over - under))  # 0 where the set extends to the last step
+    first_rates = np.broadcast_to(first_rates, beyond.shape)
+    start, end = (np.take_along_axis(first_rates, at, 2) for at in (last, after))
+    border = (start + part * (end - start))[..., 0]
+    return np.asarray(np.where(inside.any(axis=2), border - second_rates, np.inf).min(axis=1))
 
 
 def _lowest(rates: Binomials, distance: Floats) -> Floats:
-    """Shares (pairs, distances) at which as many hits or more are a given number of errors away."""
+    """Shares (pairs, distances) at which at least these hits are a normal quantile away."""
     from scipy.special import betaincinv, ndtr
 
     hits, size = rates.hits[:, None], rates.size[:, None]
@@ -139,7 +145,7 @@ def _lowest(rates: Binomials, distance: Floats) -> Floats:
 
 
 def _refined(shares: Floats, nodes: Floats, steps: Floats) -> Floats:
-    """Shares at many steps by a polynomial through the few, on the scale where noise is even."""
+    """Shares interpolated to many steps, on the scale that stabilizes the variance."""
     from numpy.polynomial.chebyshev import chebvander
 
     degree = len(nodes) - 1
@@ -149,7 +155,7 @@ def _refined(shares: Floats, nodes: Floats, steps: Floats) -> Floats:
 
 
 def _supposed(shares: Floats, rates: Binomials) -> tuple[Floats, Floats]:
-    """Rates of supposed shares of hits, and how much such a rate varies."""
+    """Rates of supposed shares of hits, and their standard errors."""
     size, odds = rates.size[:, None], rates.odds[:, None]
     slope = odds / (1 - shares + odds * shares) ** 2
     return _tilted(shares, odds), np.sqrt(shares * (1 - shares) / size) * slope

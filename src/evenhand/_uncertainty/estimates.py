@@ -1,4 +1,4 @@
-"""What a summary of the rows tells of any statistic: which kind of limits it has."""
+"""Estimates of any statistic from a summary of the rows, with the limits of its kind."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from evenhand._uncertainty.rates import averages, cuts, rates, sums_of_hits
 from evenhand.criteria import Criterion
 
 
-def estimates_of(source: Any, asked: Criterion, favorable: Label = None) -> Estimates:
-    """What a summary of the rows tells of a criterion's statistic in every cell and group."""
-    statistic = asked.statistic
+def estimates_of(source: Any, criterion: Criterion, favorable: Label = None) -> Estimates:
+    """Estimates of a criterion's statistic in every cell and group."""
+    statistic = criterion.statistic
     if isinstance(source, Tally):
         _refuse_shares(source)
     source = plain(source)
     if statistic.sweeps:
         return cuts(source)
-    table = asked.table(source, favorable)
+    table = criterion.table(source, favorable)
     if isinstance(source, RankedScores):
         return areas(source, table)
     if statistic.gaps:

@@ -53,7 +53,7 @@ class Cloud:
 
     values: Floats
     curves: Floats
-    known: tuple[float, float] | None = None
+    precomputed: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return int(self.values.shape[-1])
@@ -93,15 +93,15 @@ class Cloud:
         batch = (1,) * (values.ndim - self.values.ndim)
         curves = self.curves.reshape(len(DISTANCES), *batch, *self.values.shape)
         above = values > self.values
-        least = np.where(above, np.nextafter(values, -np.inf), values)  # so that <= means < above
-        passed = np.add.reduce(curves <= least, axis=0, dtype=np.uint8).astype(np.intp)
+        lowest = np.where(above, np.nextafter(values, -np.inf), values)  # so that <= means < above
+        passed = np.add.reduce(curves <= lowest, axis=0, dtype=np.uint8).astype(np.intp)
         below = np.minimum(np.maximum(passed - 1, 0), len(DISTANCES) - 2)
         start = self._first + below * self.values.size
         slope = self._slopes.take(start)
-        far = DISTANCES.take(below) + (values - self._line.take(start)) * slope
-        far = np.maximum(far, np.where(above, 0.0, -FARTHEST_OFF))
-        far = np.minimum(far, np.where(above, FARTHEST_OFF, 0.0))
-        return np.where(values == self.values, 0.0, far), slope
+        distance = DISTANCES.take(below) + (values - self._line.take(start)) * slope
+        distance = np.maximum(distance, np.where(above, 0.0, -FARTHEST_OFF))
+        distance = np.minimum(distance, np.where(above, FARTHEST_OFF, 0.0))
+        return np.where(values == self.values, 0.0, distance), slope
 
     @cached_property
     def pooled(self) -> float:
@@ -115,32 +115,32 @@ class Cloud:
 
     @cached_property
     def _common(self) -> tuple[float, float]:
-        if self.known is not None:
-            return self.known
+        if self.precomputed is not None:
+            return self.precomputed
         value, square = _common_values(Cloud(self.values[None], self.curves[:, None]))
         return float(value[0]), float(square[0])
 
 
 def located_at_once(clouds: Sequence[Cloud]) -> list[Cloud]:
     """The same cells, each with its common value and the distance of that."""
-    known = list(clouds)
+    located = list(clouds)
     for places, cells in _stacked(clouds, 17 * len(DISTANCES) // 8):
         for place, *pair in zip(places, *_common_values(cells), strict=True):
-            known[place] = replace(clouds[place], known=(float(pair[0]), float(pair[1])))
-    return known
+            located[place] = replace(clouds[place], precomputed=(float(pair[0]), float(pair[1])))
+    return located
 
 
 def _common_values(cells: Cloud) -> tuple[Floats, Floats]:
     """The value nearest to all groups of each cell, and its squared distance; by finer grids."""
     low, high = cells.values.min(axis=1), cells.values.max(axis=1)
-    each = np.arange(len(low))
+    cell = np.arange(len(low))
     for _ in range(6):
         grid = np.linspace(low, high, 17)
         values = np.repeat(grid[..., None], len(cells), axis=-1)
         sums = (cells.distance(values) ** 2).sum(axis=-1)
         best = sums.argmin(axis=0)
-        low, high = grid[np.maximum(best - 1, 0), each], grid[np.minimum(best + 1, 16), each]
-    return grid[best, each], sums[best, each]
+        low, high = grid[np.maximum(best - 1, 0), cell], grid[np.minimum(best + 1, 16), cell]
+    return grid[best, cell], sums[best, cell]
 
 
 def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
@@ -154,10 +154,12 @@ def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Flo
     limits = np.where(endless, np.inf, 0.0)
     is_gap = measure.reads == "extremes"
     bounded = np.flatnonzero(~endless)
-    for at, cells in _stacked([clouds[i] for i in bounded.tolist()], len(ANGLES) if is_gap else 0):
-        places = bounded[at]
-        most = (_farthest_pair if is_gap else _steepest)(cells, measure, reach)
-        limits[places] = np.maximum(most, measure(cells.values))
+    for batch, cells in _stacked(
+        [clouds[i] for i in bounded.tolist()], len(ANGLES) if is_gap else 0
+    ):
+        places = bounded[batch]
+        largest = (_farthest_pair if is_gap else _steepest)(cells, measure, reach)
+        limits[places] = np.maximum(largest, measure(cells.values))
     return limits
 
 
@@ -186,11 +188,11 @@ def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.
     search = EvennessSearch(cloud, measure, error)
     if not value > beyond or not search.rejects(beyond):
         return 0.0
-    least, most = beyond, value
+    low, high = beyond, value
     for _ in range(STEPS):
-        level = (least + most) / 2
-        least, most = (level, most) if search.rejects(level) else (least, level)
-    return least
+        level = (low + high) / 2
+        low, high = (level, high) if search.rejects(level) else (low, level)
+    return low
 
 
 class EvennessSearch:
@@ -204,7 +206,7 @@ class EvennessSearch:
         self.nearest: tuple[Floats, float] | None = None
 
     @cached_property
-    def moved(self) -> tuple[NDArray[np.intp], Floats]:
+    def single_moves(self) -> tuple[NDArray[np.intp], Floats]:
         """The groups with the widest curves, and the measure (distances, groups) with one moved."""
         cloud = self.cloud
         wide = np.argsort(cloud.at(-1.0) - cloud.at(1.0), kind="stable")[:MOST_MOVED]
@@ -212,14 +214,14 @@ class EvennessSearch:
         values[:, np.arange(len(wide)), wide] = np.clip(cloud.curves[:, wide], 0.0, ENDLESS)
         return wide, np.asarray(self.measure(values))
 
-    def alone(self, level: float) -> Floats:
+    def one_moved(self, level: float) -> Floats:
         """The values with one group moved as little as makes them so even, or as even as it can."""
-        groups, values_moved = self.moved
-        far = np.where(values_moved <= level, np.abs(DISTANCES)[:, None], np.inf)
-        order = far if np.isfinite(far).any() else values_moved
-        at, which = np.unravel_index(int(order.argmin()), order.shape)
+        groups, values_moved = self.single_moves
+        distance = np.where(values_moved <= level, np.abs(DISTANCES)[:, None], np.inf)
+        order = distance if np.isfinite(distance).any() else values_moved
+        at, group = np.unravel_index(int(order.argmin()), order.shape)
         values = self.cloud.values.copy()
-        values[groups[which]] = np.clip(self.cloud.curves[at, groups[which]], 0.0, ENDLESS)
+        values[groups[group]] = np.clip(self.cloud.curves[at, groups[group]], 0.0, ENDLESS)
         return values
 
     def rejects(self, level: float) -> bool:
@@ -244,7 +246,7 @@ class EvennessSearch:
             _, frees, squares = clipped(cloud, measure, np.array([level]))
             square, free = float(squares[0]), int(frees[0])
             return float(chdtrc(free, square)), square, free
-        self.nearest = _nearest(cloud, measure, level, self.nearest, self.alone(level))
+        self.nearest = _nearest(cloud, measure, level, self.nearest, self.one_moved(level))
         values = self.nearest[0]
         square = float((cloud.distance(values) ** 2).sum())
         if measure.reads == "ranks":
@@ -263,50 +265,50 @@ def _farthest_pair(cells: Cloud, measure: Measure, reach: float) -> Floats:
     highest, lowest = (
         np.take_along_axis(*pair, axis=-1) for pair in ((high, tops), (low, bottoms))
     )
-    most = np.zeros(len(cells.values))
+    largest = np.zeros(len(cells.values))
     for top in range(2):
         for bottom in range(2):
             above = highest[..., top]
             pair = np.stack([above, np.minimum(lowest[..., bottom], above)], axis=-1)
-            apart = np.where(tops[..., top] != bottoms[..., bottom], measure(pair), 0.0)
-            most = np.maximum(most, apart.max(axis=0))
-    return most
+            inequality = np.where(tops[..., top] != bottoms[..., bottom], measure(pair), 0.0)
+            largest = np.maximum(largest, inequality.max(axis=0))
+    return largest
 
 
 def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
     """Climb within the ball from several starts: a convex function rises at every step."""
     number, groups = cells.values.shape
     distance = np.zeros((number, groups))
-    most = np.zeros(number)
+    largest = np.zeros(number)
     if groups <= MOST_SINGLED_OUT:
-        each = np.arange(groups)
-        moved = np.repeat(cells.values[None], 2 * groups, axis=0)
-        moved[each, :, each] = cells.at(reach).T
-        moved[groups + each, :, each] = cells.at(-reach).T
-        alone = np.asarray(measure(moved))
-        most, best = alone.max(axis=0), alone.argmax(axis=0)
-        far = np.where(best < groups, reach, -reach)
+        every_group = np.arange(groups)
+        shifted = np.repeat(cells.values[None], 2 * groups, axis=0)
+        shifted[every_group, :, every_group] = cells.at(reach).T
+        shifted[groups + every_group, :, every_group] = cells.at(-reach).T
+        single = np.asarray(measure(shifted))
+        largest, best = single.max(axis=0), single.argmax(axis=0)
+        offset = np.where(best < groups, reach, -reach)
         # From the data, and from the group that rises most alone: both at once.
         distance = np.concatenate(
-            [distance, np.where(each == (best % groups)[:, None], far[:, None], 0.0)]
+            [distance, np.where(every_group == (best % groups)[:, None], offset[:, None], 0.0)]
         )
-        most = np.concatenate([most, most])
+        largest = np.concatenate([largest, largest])
         cells = Cloud(np.tile(cells.values, (2, 1)), np.tile(cells.curves, (1, 2, 1)))
     reached = cells.at(distance)
-    climbing: NDArray[np.bool_] = np.ones(len(most), dtype=bool)
+    climbing: NDArray[np.bool_] = np.ones(len(largest), dtype=bool)
     for _ in range(8):
-        here = np.where((distance != 0).any(axis=1, keepdims=True), reached, cells.values)
-        slope = measure.gradient(here)
-        far = np.abs(distance)
-        near, beyond = np.maximum(far - 0.5, 0.125), far + 0.5
+        point = np.where((distance != 0).any(axis=1, keepdims=True), reached, cells.values)
+        slope = measure.gradient(point)
+        offset = np.abs(distance)
+        before, beyond = np.maximum(offset - 0.5, 0.125), offset + 0.5
         # A curve may end between the reach and beyond it, such as that of a ratio of errors.
         highest, lowest = cells.at(beyond), cells.at(-beyond)
         ends = np.isfinite(highest) & np.isfinite(lowest)
         if not ends.all():
             beyond = np.where(ends, beyond, np.minimum(beyond, reach))
             highest, lowest = cells.at(beyond), cells.at(-beyond)
-        rise, fall = highest - cells.at(near), cells.at(-near) - lowest
-        span = beyond - near
+        rise, fall = highest - cells.at(before), cells.at(-before) - lowest
+        span = beyond - before
         pull = slope * np.where(slope > 0, rise, fall) / span
         length = np.sqrt((pull**2).sum(axis=1))
         climbing &= length > 0
@@ -315,20 +317,20 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
         following = reach * pull / np.where(climbing, length, 1.0)[:, None]
         following = np.where(climbing[:, None], following, distance)
         reached = cells.at(following)
-        most = np.where(climbing, np.maximum(most, measure(reached)), most)
+        largest = np.where(climbing, np.maximum(largest, measure(reached)), largest)
         climbing &= np.abs(following - distance).max(axis=1) >= 1e-3
         distance = following
-    return np.asarray(most.reshape(-1, number).max(axis=0))
+    return np.asarray(largest.reshape(-1, number).max(axis=0))
 
 
 def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
     """The nearest groups within an interval as wide as each level, and how many it binds."""
     values, rows = cloud.values, np.arange(len(levels))
-    least, most = float(values.min()), float(values.max())
+    lowest, highest = float(values.min()), float(values.max())
     if measure.is_relative:
-        first, last = np.full(len(levels), least), most / np.maximum(1 - levels, 1e-6)
+        first, last = np.full(len(levels), lowest), highest / np.maximum(1 - levels, 1e-6)
     else:
-        first, last = least - levels, np.full(len(levels), most)
+        first, last = lowest - levels, np.full(len(levels), highest)
     assert measure.band is not None
     parts, width = np.linspace(0, 1, 17), levels[:, None]
     for _ in range(5):
@@ -348,7 +350,7 @@ def _nearest(
     measure: Measure,
     level: float,
     start: tuple[Floats, float] | None,
-    alone: Floats,
+    single_start: Floats,
 ) -> tuple[Floats, float]:
     """The nearest values at most so uneven, by Gauss and Newton's steps; and their price.
 
@@ -359,14 +361,14 @@ def _nearest(
     if start is None:
         toward = min(1.0, level / float(measure(cloud.values)))
         start = cloud.pooled + toward * (cloud.values - cloud.pooled), 1e-3
-    best, least = start, np.inf
-    for values, price, kept in ((*start, None), (alone, start[1], alone)):
+    best, smallest = start, np.inf
+    for values, price, ordered in ((*start, None), (single_start, start[1], single_start)):
         for _ in range(ROUNDS):
-            far, slope = cloud.located(values)
+            distance, slope = cloud.located(values)
             weight = np.maximum(slope**2, 1e-6 * _typical(slope**2))
-            wish = values - far / np.sqrt(weight)
+            wish = values - distance / np.sqrt(weight)
             if measure.reads == "ranks":
-                solve = fused(wish, weight, level, wish if kept is None else kept)
+                solve = fused(wish, weight, level, wish if ordered is None else ordered)
             else:
                 solve = shrunk(wish, weight, level)
             aim, price = _priced(solve, measure, level, price)
@@ -375,11 +377,11 @@ def _nearest(
             steps = values + SHARES_OF_A_STEP[:, None] * (aim - values) if inside else aim[None]
             squares = (cloud.distance(steps) ** 2).sum(axis=1)
             nearest = int(squares.argmin())
-            moved = float(np.abs(steps[nearest] - values).max())
+            change = float(np.abs(steps[nearest] - values).max())
             values = steps[nearest]
-            if squares[nearest] < least:
-                best, least = (values, price), float(squares[nearest])
-            if moved < 1e-4 * max(float(np.abs(values).max()), 1e-3):
+            if squares[nearest] < smallest:
+                best, smallest = (values, price), float(squares[nearest])
+            if change < 1e-4 * max(float(np.abs(values).max()), 1e-3):
                 break
     return best
 
@@ -541,9 +543,9 @@ def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
     rise = np.diff(squares) / np.maximum(np.diff(sums), NEGLIGIBLE)
     start = squares[:-1] - rise * sums[:-1]
     inner = np.clip(np.nan_to_num(ratio(-2 * start, rise)), sums[:-1], sums[1:])
-    at = np.concatenate([sums, inner])
-    of = np.concatenate([squares, start + rise * inner])
-    share = min(float(np.max(of / np.maximum(at, NEGLIGIBLE) ** 2)), 1.0)
+    candidate_sums = np.concatenate([sums, inner])
+    candidate_squares = np.concatenate([squares, start + rise * inner])
+    share = min(float(np.max(candidate_squares / np.maximum(candidate_sums, NEGLIGIBLE) ** 2)), 1.0)
     spread = max(groups * share, 1.0)  # 1 where all are alike
     if measure.reads == "powers":
         return 1 - 1 / float(np.sqrt(spread))

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty.clusters import as_known, plain, shared_clusters
+from evenhand._uncertainty.clusters import plain, shared_clusters, student_rows
 from evenhand._uncertainty.curves import Estimates, stretched
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
@@ -45,7 +45,7 @@ MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
 EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
 
 
-def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
+def homogeneity(source: Any, criterion: Criterion, estimates: Estimates) -> float:
     """The p-value of all groups being alike in a criterion's statistic, in every cell.
 
     It does not depend on a measure. The same data give the same p-value: the draws are those of a
@@ -54,16 +54,16 @@ def homogeneity(source: Any, asked: Criterion, estimates: Estimates) -> float:
     source = plain(source)
     if isinstance(source, Distribution):
         return same_distributions(source, estimates)
-    tables = _tables(source, asked, estimates)
+    tables = _tables(source, criterion, estimates)
     if tables is not None:
         p_values = [_independence(part) for part in tables]
     else:
         shared = shared_clusters(source)
         p_values = [_studentized(cloud, shared) for cloud in _clouds(estimates)]
-    known = [p for p in p_values if not np.isnan(p)]
-    if not known:
+    defined = [p for p in p_values if not np.isnan(p)]
+    if not defined:
         return np.nan
-    return float(min(1.0, len(known) * min(known)))
+    return float(min(1.0, len(defined) * min(defined)))
 
 
 def _clouds(estimates: Estimates) -> list[Cloud]:
@@ -72,13 +72,15 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
     for values, curve in zip(estimates.values, curves, strict=True):
         if np.isinf(curve).any():  # ratios without end: as shares of both kinds, which have one
             values, curve = _as_shares(values), _as_shares(curve)
-        kept = np.isfinite(values) & np.isfinite(curve).all(axis=0)
-        if kept.sum() >= 2:
-            clouds.append(Cloud(values[kept], np.maximum.accumulate(curve[:, kept], axis=0)))
+        observed = np.isfinite(values) & np.isfinite(curve).all(axis=0)
+        if observed.sum() >= 2:
+            clouds.append(
+                Cloud(values[observed], np.maximum.accumulate(curve[:, observed], axis=0))
+            )
     if len(clouds) != 2:
         return clouds
-    one, two = clouds[0].values, clouds[1].values
-    complements = one.shape == two.shape and np.allclose(one + two, 1.0)
+    first, second = clouds[0].values, clouds[1].values
+    complements = first.shape == second.shape and np.allclose(first + second, 1.0)
     return clouds[:1] if complements else clouds  # of two classes, one rate says both
 
 
@@ -87,63 +89,66 @@ def _as_shares(ratios: Floats) -> Floats:
     return np.asarray(1 - 1 / (1 + ratios))
 
 
-def _tables(source: Any, asked: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
+def _tables(source: Any, criterion: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
     """Counts (outcomes, groups) by stratum of every question, where the statistic counts rows."""
     if not isinstance(source, Tally) or "weight" in source.sums or source.clusters:
         return None
     if estimates.counts is None:
         return None
-    if asked.statistic.is_partition:
-        return [_outcomes(source, asked.statistic, estimates.cells)]
-    seen = ~np.isnan(estimates.values)  # a ratio to none is left out of the test as of the value
-    counted = zip(*estimates.counts, seen, strict=True)
-    each = [[_ordered((size - hit)[kept], hit[kept])] for hit, size, kept in counted]
-    same = len(each) == 2 and np.array_equal(each[0][0], each[1][0])
-    return each[:1] if same else each
+    if criterion.statistic.is_partition:
+        return [_outcomes(source, criterion.statistic, estimates.cells)]
+    defined = ~np.isnan(estimates.values)  # a ratio to none is left out of the test as of the value
+    counted = zip(*estimates.counts, defined, strict=True)
+    tables = [[_ordered((size - hit)[groups], hit[groups])] for hit, size, groups in counted]
+    same = len(tables) == 2 and np.array_equal(tables[0][0], tables[1][0])
+    return tables[:1] if same else tables
 
 
-def _outcomes(source: Tally, statistic: Statistic, asked: Sequence[Label]) -> list[Floats]:
+def _outcomes(source: Tally, statistic: Statistic, requested: Sequence[Label]) -> list[Floats]:
     """Counts (outcomes, groups) of every stratum; of one cell and the rest, if one is asked about.
 
     Of two outcomes the one that is asked about has the other as its rest.
     """
     cells, shares = statistic.read(source).cells, statistic.shares(source)
     assert shares is not None
-    strata, about = statistic.strata(cells), np.array([cell in set(asked) for cell in cells])
+    strata, is_requested = (
+        statistic.strata(cells),
+        np.array([cell in set(requested) for cell in cells]),
+    )
     tables = []
     for stratum in np.unique(strata):
         chosen = np.flatnonzero(strata == stratum)
-        if len(chosen) != 2 and len(only := chosen[about[chosen]]) == 1:
+        if len(chosen) != 2 and len(only := chosen[is_requested[chosen]]) == 1:
             tables.append(np.stack([shares.misses[only[0]], shares.hits[only[0]]]))
         else:
             tables.append(shares.hits[chosen])
     return tables
 
 
-def _ordered(one: Floats, other: Floats) -> Floats:
+def _ordered(first: Floats, second: Floats) -> Floats:
     """Two outcomes, the rarer first: which is the hit makes no difference."""
-    return np.stack([one, other] if one.sum() <= other.sum() else [other, one])
+    return np.stack([first, second] if first.sum() <= second.sum() else [second, first])
 
 
 def _independence(strata: Sequence[Floats]) -> float:
     """Whether outcomes are independent of groups in all strata, from counts (outcomes, groups)."""
-    kept = [_by_counts(part) for part in map(_observed, strata) if part is not None]
-    if not kept:
+    tables = [_by_counts(part) for part in map(_observed, strata) if part is not None]
+    if not tables:
         return np.nan
-    kept.sort(key=lambda part: (part.shape, part.tolist()))
-    if len(kept) == 1 and kept[0].shape == (2, 2):
-        return _enumerated(kept[0])
-    seen = [_statistics(part[None]) for part in kept]
-    sums = sum(float(square[0]) for square, _ in seen)
-    most = max(float(contrast[0]) for _, contrast in seen)
-    start = [int(part.sum()) % (1 << 32) for part in kept]
-    rng = np.random.default_rng([*start, int(kept[0][0, 0])])
+    tables.sort(key=lambda part: (part.shape, part.tolist()))
+    if len(tables) == 1 and tables[0].shape == (2, 2):
+        return _enumerated(tables[0])
+    statistics = [_statistics(part[None]) for part in tables]
+    sums = sum(float(square[0]) for square, _ in statistics)
+    largest = max(float(contrast[0]) for _, contrast in statistics)
+    start = [int(part.sum()) % (1 << 32) for part in tables]
+    rng = np.random.default_rng([*start, int(tables[0][0, 0])])
     squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
-    for part in kept:
+    for part in tables:
         square, contrast = _drawn(part, rng)
         squares += square
         contrasts = np.maximum(contrasts, contrast)
-    return _combined((sums, most), (squares, contrasts), lambda: _count_tail(kept))
+    return _combined((sums, largest), (squares, contrasts), lambda: _count_tail(tables))
 
 
 def _enumerated(counts: Floats) -> float:
@@ -153,8 +158,8 @@ def _enumerated(counts: Floats) -> float:
     """
     rows, hits, size = counts.sum(), counts[0].sum(), counts[:, 0].sum()
     expected = hits * size / rows
-    far = abs(counts[0, 0] - expected) * (1 - 1e-9)
-    ends = [np.floor(expected - far), np.ceil(expected + far)]
+    distance = abs(counts[0, 0] - expected) * (1 - 1e-9)
+    ends = [np.floor(expected - distance), np.ceil(expected + distance)]
     at_most, at_least = hypergeometric_tails(ends, rows, hits, size)
     return float(min(1.0, at_most[0] + at_least[1]))
 
@@ -203,7 +208,7 @@ def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[F
     that are left of each group.
     """
     total, last = sizes.sum(), len(sizes) - 1
-    left = np.repeat(sizes.astype(np.int32)[:, None], DRAWS, axis=1)
+    remaining = np.repeat(sizes.astype(np.int32)[:, None], DRAWS, axis=1)
     squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
 
     def add(outcome: float, size: float, dealt: NDArray[Any]) -> None:
@@ -214,15 +219,15 @@ def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[F
         np.maximum(contrasts, square, out=contrasts)
 
     for outcome in outcomes[:-1]:
-        hits, rest = np.full(DRAWS, int(outcome)), left.sum(axis=0, dtype=np.int64)
+        hits, later = np.full(DRAWS, int(outcome)), remaining.sum(axis=0, dtype=np.int64)
         for group, size in enumerate(sizes):
-            rest -= left[group]
-            dealt = hits if group == last else rng.hypergeometric(left[group], rest, hits)
+            later -= remaining[group]
+            dealt = hits if group == last else rng.hypergeometric(remaining[group], later, hits)
             hits = hits - dealt
-            left[group] -= dealt
+            remaining[group] -= dealt
             add(outcome, size, dealt)
     for group, size in enumerate(sizes):
-        add(outcomes[-1], size, left[group])
+        add(outcomes[-1], size, remaining[group])
     return squares, contrasts
 
 
@@ -235,18 +240,18 @@ def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(np.outer(share, sizes) + noise * root * np.sqrt(sizes))
 
 
-def _combined(seen: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> float:
+def _combined(observed: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> float:
     """The p-value of the smaller of two p-values, each relative to its share of the error."""
     smaller = np.full(len(drawn[0]), np.inf)
-    ours = np.inf
-    for value, values, share in zip(seen, drawn, SHARES, strict=True):
+    smallest = np.inf
+    for value, values, share in zip(observed, drawn, SHARES, strict=True):
         slack = 1e-9 * max(1.0, abs(value))
         ordered = np.sort(values)
         beyond = len(values) - np.searchsorted(ordered, values - slack, side="left")
         smaller = np.minimum(smaller, beyond / (len(values) + 1) / share)
         above = len(values) - np.searchsorted(ordered, value - slack, side="left")
-        ours = min(ours, float(1 + above) / (len(values) + 1) / share)
-    extreme = int(np.count_nonzero(smaller <= ours))
+        smallest = min(smallest, float(1 + above) / (len(values) + 1) / share)
+    extreme = int(np.count_nonzero(smaller <= smallest))
     p_value = (1 + extreme) / (1 + len(smaller))
     return p_value if extreme >= ENOUGH else min(p_value, tail())
 
@@ -277,9 +282,9 @@ def _merged(counts: Floats) -> Floats | None:
     common = share * counts.sum() >= EXPECTED * counts.shape[1]
     rows = np.vstack([counts[common], counts[~common].sum(axis=0)[None]])
     rows = rows[rows.sum(axis=1) > 0]
-    least = (rows.sum(axis=1) / rows.sum()).min()
-    large = rows.sum(axis=0) * least >= EXPECTED
-    if large.any() and 0 < rows[:, ~large].sum() * least < EXPECTED:
+    smallest = (rows.sum(axis=1) / rows.sum()).min()
+    large = rows.sum(axis=0) * smallest >= EXPECTED
+    if large.any() and 0 < rows[:, ~large].sum() * smallest < EXPECTED:
         # Even all small groups together are too few: they join the smallest of the others.
         large[np.where(large, rows.sum(axis=0), np.inf).argmin()] = False
     columns = np.hstack([rows[:, large], rows[:, ~large].sum(axis=1)[:, None]])
@@ -296,19 +301,19 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
         return 1.0
     # No name changes what is drawn, and no sum in another order what ties.
-    near = np.array([cloud.at(-1.0), cloud.values]) / np.ptp(cloud.values)
-    order = np.lexsort(np.round(near, TIED))
+    rounded = np.array([cloud.at(-1.0), cloud.values]) / np.ptp(cloud.values)
+    order = np.lexsort(np.round(rounded, TIED))
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
     groups, square = len(cloud), cloud.heterogeneity
-    far, slope = cloud.located(np.full(groups, cloud.pooled))
+    distance, slope = cloud.located(np.full(groups, cloud.pooled))
     weight = slope / np.sqrt(float((slope**2).sum()))
     part = np.maximum(1 - weight**2, 1e-9)
-    contrast = float((far**2 / part).max())
+    contrast = float((distance**2 / part).max())
     if shared:
-        far = _nearest_by_t(cloud, shared - 1.0)
-        at = int((far**2 / part).argmax())
-        square = min(square, _hotelling(far, np.ones(groups), groups - 1, shared))
-        contrast = min(contrast, _hotelling(far[[at]], part[[at]], 1, shared))
+        distance = _nearest_by_t(cloud, shared - 1.0)
+        place = int((distance**2 / part).argmax())
+        square = min(square, _hotelling(distance, np.ones(groups), groups - 1, shared))
+        contrast = min(contrast, _hotelling(distance[[place]], part[[place]], 1, shared))
     if groups == 2:  # both statistics are the same
         return float(chdtrc(1, max(square, 0.0)))
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
@@ -319,8 +324,8 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
     contrasts = (noise**2 / np.maximum(1 - weight**2, 1e-9)).max(axis=1)
 
     def tail() -> float:
-        alone = groups * float(chdtrc(1, max(contrast, 0.0)))
-        return min(1.0, float(chdtrc(groups - 1, square)) / SHARES[0], alone / SHARES[1])
+        single = groups * float(chdtrc(1, max(contrast, 0.0)))
+        return min(1.0, float(chdtrc(groups - 1, square)) / SHARES[0], single / SHARES[1])
 
     return _combined((square, contrast), (squares, contrasts), tail)
 
@@ -342,14 +347,14 @@ def _nearest_by_t(cloud: Cloud, free: float) -> Floats:
     low, high = float(cloud.values.min()), float(cloud.values.max())
     for _ in range(5):
         grid = np.linspace(low, high, 17)
-        far = cloud.distance(np.repeat(grid[:, None], len(cloud), axis=1))
-        apart = np.clip(stretched(far, np.asarray(free)), -FARTHEST, FARTHEST)
-        best = int((apart**2).sum(axis=1).argmin())
+        distance = cloud.distance(np.repeat(grid[:, None], len(cloud), axis=1))
+        student = np.clip(stretched(distance, np.asarray(free)), -FARTHEST, FARTHEST)
+        best = int((student**2).sum(axis=1).argmin())
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 16)]
-    return np.asarray(far[best])
+    return np.asarray(distance[best])
 
 
-def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> float:
+def _hotelling(distance: Floats, part: Floats, contrasts: int, clusters: int) -> float:
     """The chi-squared value that is exceeded as seldom as Hotelling's T² of these distances.
 
     Student's limits of single groups do not allow enough for the error of a contrast that is known
@@ -362,8 +367,8 @@ def _hotelling(far: Floats, part: Floats, contrasts: int, clusters: int) -> floa
     free = clusters - min(contrasts, 2)
     if free < 1:
         return 0.0
-    apart = np.clip(stretched(far, np.asarray(clusters - 1.0)), -FARTHEST, FARTHEST)
-    square = float((apart**2 / part).sum())
+    student = np.clip(stretched(distance, np.asarray(clusters - 1.0)), -FARTHEST, FARTHEST)
+    square = float((student**2 / part).sum())
     tail = float(fdtrc(contrasts, free, square * free / (clusters - 1) / contrasts))
     return float(chdtri(contrasts, max(tail, 1e-300)))
 
@@ -385,29 +390,33 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         largest = _largest_gaps(scores, pooled, ends)
         return _distribution_tail(largest, table, mass, mass)
     squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
-    rows, heavy = np.bincount(codes, minlength=groups), table[:, :-1]
+    rows, squared_shares = np.bincount(codes, minlength=groups), table[:, :-1]
     if scores.clusters or scores.survey:
         sizes = estimates.sizes.mean(axis=0)
         if estimates.free is not None:
-            sizes = as_known(sizes, estimates.free.mean(axis=0), LEVEL)
+            sizes = student_rows(sizes, estimates.free.mean(axis=0), LEVEL)
     else:  # a group that has not seen the heaviest rows is lent those of all
         effect = np.nan_to_num(ratio(rows * squares, mass**2))
         common = float(rows @ effect) / len(scores)
-        lent = (rows * effect + WEIGHED_ROWS * common) / (rows + WEIGHED_ROWS)
-        sizes = np.nan_to_num(ratio(rows.astype(np.float64), np.maximum(effect, lent)))
-        own = _cuts_table(codes, square, ends, pooled, groups)[:, :-1]
-        shared = (own @ rows / len(scores))[:, None]
-        heavy = (rows * own + WEIGHED_ROWS * shared) / (rows + WEIGHED_ROWS)
+        borrowed = (rows * effect + WEIGHED_ROWS * common) / (rows + WEIGHED_ROWS)
+        sizes = np.nan_to_num(ratio(rows.astype(np.float64), np.maximum(effect, borrowed)))
+        group_shares = _cuts_table(codes, square, ends, pooled, groups)[:, :-1]
+        shared = (group_shares @ rows / len(scores))[:, None]
+        squared_shares = (rows * group_shares + WEIGHED_ROWS * shared) / (rows + WEIGHED_ROWS)
         # A variance that follows from few heavy rows is known as well as from so many equal ones.
         fourth = np.bincount(codes, square**2, minlength=groups).astype(np.float64)
-        sizes = as_known(sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL)
-    seen = mass > 0
-    order = np.lexsort((sizes[seen], mass[seen]))  # no name changes what is drawn
-    kept = np.flatnonzero(seen)[order]
-    return _process_tail(table[:, [*kept, -1]], heavy[:, kept], sizes[kept], mass[kept])
+        sizes = student_rows(
+            sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL
+        )
+    observed = mass > 0
+    order = np.lexsort((sizes[observed], mass[observed]))  # no name changes what is drawn
+    places = np.flatnonzero(observed)[order]
+    return _process_tail(
+        table[:, [*places, -1]], squared_shares[:, places], sizes[places], mass[places]
+    )
 
 
-def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> float:
+def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Floats) -> float:
     """The same two statistics of weighted or dependent rows, beside those of normal processes.
 
     The share of a group at or below t moves with row i by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so shares at s
@@ -418,7 +427,9 @@ def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> 
 
     common, shares, groups = table[:, -1], table[:, :-1].T, len(sizes)
     part = mass / mass.sum()
-    roots = [_root(h, common) / np.sqrt(size) for h, size in zip(heavy.T, sizes, strict=True)]
+    roots = [
+        _root(h, common) / np.sqrt(size) for h, size in zip(squared_shares.T, sizes, strict=True)
+    ]
     steps = np.diff(np.append(0.0, common), append=1.0)
     weights = np.nan_to_num(ratio((steps[:-1] + steps[1:]) / 2, common * (1 - common)))
     normal = ndtri(EVENLY)
@@ -433,27 +444,32 @@ def _process_tail(table: Floats, heavy: Floats, sizes: Floats, mass: Floats) -> 
     mean = np.sum([part[a] * noise(a) for a in range(groups)], axis=0)
     squares, gaps = np.zeros(DRAWS), np.zeros(DRAWS)
     for a in range(groups):
-        apart = noise(a) - mean
-        squares += sizes[a] * (apart**2 @ weights)
-        gaps = np.maximum(gaps, np.abs(apart).max(axis=1) / scale[a])
-    apart = shares - common
-    square = float(sizes @ (apart**2 @ weights))
-    gap = float((np.abs(apart).max(axis=1) / scale).max())
+        deviations = noise(a) - mean
+        squares += sizes[a] * (deviations**2 @ weights)
+        gaps = np.maximum(gaps, np.abs(deviations).max(axis=1) / scale[a])
+    deviations = shares - common
+    square = float(sizes @ (deviations**2 @ weights))
+    gap = float((np.abs(deviations).max(axis=1) / scale).max())
 
     def tail() -> float:
         free = groups - 1
         beyond = 2 * (square / max(float(squares.mean()), 1e-300) - 0.5) * free
         # A bridge of standard deviation 1/2 at most exceeds x / 2 as often as Kolmogorov's does.
-        alone = groups * float(kolmogorov(gap / 2))
-        return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], alone / SHARES[1])
+        single = groups * float(kolmogorov(gap / 2))
+        return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], single / SHARES[1])
 
     return _combined((square, gap), (squares, gaps), tail)
 
 
-def _root(heavy: Floats, common: Floats) -> Floats:
+def _root(squared_shares: Floats, common: Floats) -> Floats:
     """A root of the covariance of a group's shares at all cut points, for one row of its size."""
-    mixed = np.outer(common, heavy)
-    covariance = np.minimum.outer(heavy, heavy) - mixed - mixed.T + np.outer(common, common)
+    mixed = np.outer(common, squared_shares)
+    covariance = (
+        np.minimum.outer(squared_shares, squared_shares)
+        - mixed
+        - mixed.T
+        + np.outer(common, common)
+    )
     values, vectors = np.linalg.eigh(covariance)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -492,28 +508,28 @@ def _cuts_table(codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: i
 def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floats) -> float:
     from scipy.special import chdtrc, kolmogorov
 
-    seen = mass > 0
+    observed = mass > 0
     share = mass / mass.sum()
     rows = sizes * (1 - share)
-    root = np.sqrt(rows[seen])
-    gaps = kolmogorov((root + 0.12 + 0.11 / root) * largest[seen])
-    alone = min(1.0, float(seen.sum() * gaps.min()))
+    root = np.sqrt(rows[observed])
+    gaps = kolmogorov((root + 0.12 + 0.11 / root) * largest[observed])
+    single = min(1.0, float(observed.sum() * gaps.min()))
     pooled = table[:, -1:]
     weights = np.diff(np.append(0.0, pooled[:, 0]), append=1.0)
     weights = (weights[:-1] + weights[1:]) / 2
     squares = np.nan_to_num(ratio((table[:, :-1] - pooled) ** 2, pooled * (1 - pooled)))
-    omnibus = float((weights @ squares * sizes)[seen].sum())
-    free = int(seen.sum()) - 1
+    omnibus = float((weights @ squares * sizes)[observed].sum())
+    free = int(observed.sum()) - 1
     terms = 1.0 / (np.arange(1, 60) * np.arange(2, 61))
     rng = np.random.default_rng(free)
-    each = np.broadcast_to(_chi_squared(free), (len(terms), DRAWS))
-    drawn = terms @ rng.permuted(each, axis=1)  # each term in an order of its own
+    quantiles = np.broadcast_to(_chi_squared(free), (len(terms), DRAWS))
+    drawn = terms @ rng.permuted(quantiles, axis=1)  # each term in an order of its own
     beyond = int(np.count_nonzero(drawn >= omnibus))
     p_value = (1 + beyond) / (1 + DRAWS)
     if beyond < ENOUGH:
-        rest = free * (1 - terms[0])
-        p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - rest), 0.0))))
-    return min(1.0, p_value / SHARES[0], alone / SHARES[1])
+        remaining = free * (1 - terms[0])
+        p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - remaining), 0.0))))
+    return min(1.0, p_value / SHARES[0], single / SHARES[1])
 
 
 # Many questions at once: when a finding still counts, though so many were looked at.
@@ -525,11 +541,11 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, np.nan, 0.03])
     array([0.03, 0.06,  nan, 0.06])
     """
-    given = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(given.shape, np.nan)
-    asked = np.flatnonzero(~np.isnan(given))
-    order = asked[np.argsort(given[asked], kind="stable")]
-    steps = given[order] * np.arange(len(order), 0, -1)
+    raw = np.asarray(p_values, dtype=np.float64)
+    adjusted = np.full(raw.shape, np.nan)
+    defined = np.flatnonzero(~np.isnan(raw))
+    order = defined[np.argsort(raw[defined], kind="stable")]
+    steps = raw[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 

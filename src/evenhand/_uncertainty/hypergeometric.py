@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-20  # relative to the tail
 
 
 def hypergeometric_tails(
-    seen: ArrayLike, rows: float, hits: float, sizes: ArrayLike
+    counts: ArrayLike, rows: float, hits: float, sizes: ArrayLike
 ) -> tuple[Floats, Floats]:
     """The chances of at most and of at least this many hits in a group, of all hits among all rows.
 
@@ -29,7 +29,7 @@ def hypergeometric_tails(
     >>> at_most * 6, at_least * 6
     (array([1., 6.]), array([6., 1.]))
     """
-    numbers, groups = np.broadcast_arrays(np.atleast_1d(seen), np.atleast_1d(sizes))
+    numbers, groups = np.broadcast_arrays(np.atleast_1d(counts), np.atleast_1d(sizes))
     parts = [
         _tails(
             numbers[start : start + GROUPS_AT_ONCE].astype(np.float64),
@@ -43,40 +43,40 @@ def hypergeometric_tails(
     return np.concatenate(at_most), np.concatenate(at_least)
 
 
-def _tails(seen: Floats, rows: float, hits: float, sizes: Floats) -> tuple[Floats, Floats]:
+def _tails(counts: Floats, rows: float, hits: float, sizes: Floats) -> tuple[Floats, Floats]:
     likely = np.floor((hits + 1) * (sizes + 1) / (rows + 2))
     likely = np.clip(likely, np.maximum(0, hits + sizes - rows), np.minimum(hits, sizes))
-    above, above_at_most, above_at_least = _walk(likely, seen, rows, hits, sizes)
+    above, above_at_most, above_at_least = _walk(likely, counts, rows, hits, sizes)
     # Fewer hits are more of the other rows.
     below, below_at_least, below_at_most = _walk(
-        sizes - likely, sizes - seen, rows, rows - hits, sizes
+        sizes - likely, sizes - counts, rows, rows - hits, sizes
     )
     total = 1 + above + below
-    at_most = (likely <= seen) + above_at_most + below_at_most
-    at_least = (likely >= seen) + above_at_least + below_at_least
+    at_most = (likely <= counts) + above_at_most + below_at_most
+    at_least = (likely >= counts) + above_at_least + below_at_least
     return at_most / total, at_least / total
 
 
 def _walk(
-    start: Floats, seen: Floats, rows: float, hits: float, sizes: Floats
+    start: Floats, counts: Floats, rows: float, hits: float, sizes: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """What counts above `start` weigh beside it: all, those at most and those at least `seen`."""
-    weight, at = np.ones(len(start)), start.copy()
+    weight, position = np.ones(len(start)), start.copy()
     total, at_most, at_least = np.zeros((3, len(start)))
-    left, width = np.arange(len(start)), STEPS
-    while len(left):
-        count = at[left, None] + np.arange(width)
-        size, limit = sizes[left, None], seen[left, None]
+    active, width = np.arange(len(start)), STEPS
+    while len(active):
+        count = position[active, None] + np.arange(width)
+        size, limit = sizes[active, None], counts[active, None]
         ratio = (hits - count) * (size - count)  # 0 at the largest count, where the walk ends
         ratio /= (count + 1) * (rows - hits - size + count + 1)
-        weights = weight[left, None] * np.cumprod(ratio, axis=1)
+        weights = weight[active, None] * np.cumprod(ratio, axis=1)
         count += 1
-        total[left] += weights.sum(axis=1)
-        at_most[left] += np.where(count <= limit, weights, 0.0).sum(axis=1)
-        at_least[left] += np.where(count >= limit, weights, 0.0).sum(axis=1)
-        weight[left] = last = weights[:, -1]
-        at[left] += width
-        needed = (at[left] < seen[left]) | (last > NEGLIGIBLE * at_least[left])
-        left = left[(last > NOTHING) & needed]
-        width = max(STEPS, min(2 * width, MOST_TERMS // max(len(left), 1)))
+        total[active] += weights.sum(axis=1)
+        at_most[active] += np.where(count <= limit, weights, 0.0).sum(axis=1)
+        at_least[active] += np.where(count >= limit, weights, 0.0).sum(axis=1)
+        weight[active] = last = weights[:, -1]
+        position[active] += width
+        needed = (position[active] < counts[active]) | (last > NEGLIGIBLE * at_least[active])
+        active = active[(last > NOTHING) & needed]
+        width = max(STEPS, min(2 * width, MOST_TERMS // max(len(active), 1)))
     return total, at_most, at_least

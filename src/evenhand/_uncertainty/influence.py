@@ -34,9 +34,9 @@ from evenhand.statistics.arithmetic import ratio
 Floats = NDArray[np.float64]
 
 ROUNDS = 30  # of fitting quasi-variances: each halves what is amiss, or better
-LENT_ROWS = 2.0  # rows of the common variance that every group is lent
+PRIOR_ROWS = 2.0  # rows of the common variance that every group is lent
 SKEWED_ROWS = 100.0  # rows of the common skewness that every group is lent
-LENT_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
+PRIOR_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
 WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
 ALIKE = 0.18  # of the common variance: less of it, and rows are all but alike
 OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
@@ -56,21 +56,23 @@ def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
     >>> quasi_ratio(paired, np.zeros((1, 2)))
     array([[0.25, 0.25]])
     """
-    own = np.diagonal(covariance, axis1=-2, axis2=-1)
-    both = own[..., :, None] + own[..., None, :]
-    more = floor[..., :, None] + floor[..., None, :]
-    wanted = np.maximum(both - 2 * covariance, more)
-    seen = (own > 0)[..., :, None] & (own > 0)[..., None, :]
-    seen &= ~np.eye(own.shape[-1], dtype=bool)
-    number = np.maximum(seen.sum(axis=-1), 1)
-    variance = np.maximum(own, floor)
-    fitted = np.where(own > 0, variance, 1.0)
+    variances = np.diagonal(covariance, axis1=-2, axis2=-1)
+    sums = variances[..., :, None] + variances[..., None, :]
+    floors = floor[..., :, None] + floor[..., None, :]
+    targets = np.maximum(sums - 2 * covariance, floors)
+    observed = (variances > 0)[..., :, None] & (variances > 0)[..., None, :]
+    observed &= ~np.eye(variances.shape[-1], dtype=bool)
+    number = np.maximum(observed.sum(axis=-1), 1)
+    variance = np.maximum(variances, floor)
+    fitted = np.where(variances > 0, variance, 1.0)
     for _ in range(ROUNDS):
         pairs = fitted[..., :, None] + fitted[..., None, :]
-        better = np.where(seen, wanted / pairs, 0.0).sum(axis=-1) / number
-        fitted = np.where(seen.any(axis=-1), fitted * better, fitted)
-    known = seen.any(axis=-1) & (variance > 0)
-    return np.asarray(np.divide(fitted, variance, out=np.ones(own.shape), where=known))
+        correction = np.where(observed, targets / pairs, 0.0).sum(axis=-1) / number
+        fitted = np.where(observed.any(axis=-1), fitted * correction, fitted)
+    fitted_groups = observed.any(axis=-1) & (variance > 0)
+    return np.asarray(
+        np.divide(fitted, variance, out=np.ones(variances.shape), where=fitted_groups)
+    )
 
 
 class RowMoments(NamedTuple):
@@ -100,11 +102,11 @@ class RowMoments(NamedTuple):
         )
 
 
-class Known(NamedTuple):
+class ErrorEstimates(NamedTuple):
     """Standard errors, their degrees of freedom, and skewness over the root of the rows.
 
     `skew` bends limits below, and those above where `skew_above` does not. `growth` is how fast
-    the square of an error grows with the value that is supposed, up to that of `usual`.
+    the square of an error grows with the value that is supposed, up to that of `ceiling`.
     """
 
     error: Floats
@@ -112,70 +114,76 @@ class Known(NamedTuple):
     skew: Floats
     skew_above: Floats | None = None
     growth: Floats | None = None
-    usual: Floats | None = None
+    ceiling: Floats | None = None
 
-    def scaled(self, by: Floats) -> Known:
+    def scaled(self, factor: Floats) -> ErrorEstimates:
         """The same with errors multiplied by a number."""
-        if self.growth is None or self.usual is None:
-            return self._replace(error=self.error * by)
-        ends = {"growth": self.growth * by**2, "usual": self.usual * by}
-        return self._replace(error=self.error * by, **ends)
+        if self.growth is None or self.ceiling is None:
+            return self._replace(error=self.error * factor)
+        ends = {"growth": self.growth * factor**2, "ceiling": self.ceiling * factor}
+        return self._replace(error=self.error * factor, **ends)
 
 
-def steadied(moments: RowMoments) -> Known:
+def steadied(moments: RowMoments) -> ErrorEstimates:
     """What is known of statistics (cells, groups) of independent rows, however few and skewed."""
     rows = moments.rows
-    left = np.maximum(rows - 1, 0.0)
-    own = moments.variance * rows  # of a single row
+    freedom = np.maximum(rows - 1, 0.0)
+    row_variance = moments.variance * rows  # of a single row
     kurtosis = np.fmax(np.fmax(_common(moments.kurtosis, rows), moments.kurtosis), 3.0)
     # Rows that weigh alike may be those of a group that has not seen any of the heavy ones.
     heavier = np.fmax(ratio(_common(moments.effect, rows), moments.effect), 1.0)
-    lent = LENT_ROWS + LENT_BY_TAILS * (kurtosis - 3) + WEIGHED_ROWS * (1 - 1 / heavier)
-    every = left.sum(axis=-1, keepdims=True)
-    whole = rows.sum(axis=-1, keepdims=True)
-    common = heavier * np.nan_to_num(_common(np.where(rows > 0, own, np.nan), rows))
-    common = common * whole / np.maximum(every, 1.0)  # a mean is fitted to each group
-    mixed = ratio(own * rows + lent * common, left + lent)
-    variance = np.fmax(mixed, own * rows / np.maximum(left, 1.0))
+    borrowed = PRIOR_ROWS + PRIOR_BY_TAILS * (kurtosis - 3) + WEIGHED_ROWS * (1 - 1 / heavier)
+    total_freedom = freedom.sum(axis=-1, keepdims=True)
+    total_rows = rows.sum(axis=-1, keepdims=True)
+    common = heavier * np.nan_to_num(_common(np.where(rows > 0, row_variance, np.nan), rows))
+    common = common * total_rows / np.maximum(total_freedom, 1.0)  # a mean is fitted to each group
+    mixed = ratio(row_variance * rows + borrowed * common, freedom + borrowed)
+    variance = np.fmax(mixed, row_variance * rows / np.maximum(freedom, 1.0))
     # A long tail makes a variance uncertain; where it lies to one side, the bend allows for that.
-    others = np.maximum(every - left, 1.0)
-    unknown = np.maximum(left + lent**2 / others, 1e-9) / (left + lent) ** 2
-    most = np.minimum(left + lent, 1 / unknown)  # rows lent by few others are few themselves
+    other_freedom = np.maximum(total_freedom - freedom, 1.0)
+    unknown = np.maximum(freedom + borrowed**2 / other_freedom, 1e-9) / (freedom + borrowed) ** 2
+    ceiling = np.minimum(
+        freedom + borrowed, 1 / unknown
+    )  # rows lent by few others are few themselves
     skewness = moments.skewness
-    seen = np.isfinite(skewness)
-    one_sided = np.where(seen, BY_SKEWNESS * np.nan_to_num(skewness) ** 2, 0.0)
+    has_skewness = np.isfinite(skewness)
+    one_sided = np.where(has_skewness, BY_SKEWNESS * np.nan_to_num(skewness) ** 2, 0.0)
     both_sides = np.fmax(np.nan_to_num(moments.kurtosis) - one_sided, 3.0)
-    by_tail = np.where(seen, 2 * rows / (both_sides - 1), 2 / (kurtosis - 1) / unknown)
-    free = np.minimum(by_tail, np.where(seen, most, left + lent))
+    by_tail = np.where(has_skewness, 2 * rows / (both_sides - 1), 2 / (kurtosis - 1) / unknown)
+    free = np.minimum(by_tail, np.where(has_skewness, ceiling, freedom + borrowed))
     root = np.sqrt(np.maximum(rows, 1.0))
     low, high = _skews(skewness, rows, root)
     error = np.sqrt(variance) / root
-    third = _common(np.where(rows > 0, np.nan_to_num(skewness) * own**1.5, np.nan), rows)
-    hidden = np.maximum(1 - np.nan_to_num(ratio(own, ALIKE * common), nan=1.0), 0.0)
+    third = _common(np.where(rows > 0, np.nan_to_num(skewness) * row_variance**1.5, np.nan), rows)
+    hidden = np.maximum(1 - np.nan_to_num(ratio(row_variance, ALIKE * common), nan=1.0), 0.0)
     growth = hidden * np.nan_to_num(ratio(third, common * rows))
-    usual = np.sqrt(variance + hidden * np.maximum(common - variance, 0.0)) / root
-    return Known(error, np.maximum(free, 1.0), low / root, high / root, growth, usual)
+    common_error = np.sqrt(variance + hidden * np.maximum(common - variance, 0.0)) / root
+    return ErrorEstimates(
+        error, np.maximum(free, 1.0), low / root, high / root, growth, common_error
+    )
 
 
 def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats]:
     """The least and the largest skewness of a row: as in all groups, or as in its own alone."""
     common = np.nan_to_num(_common(skewness, rows))
-    seen = np.isfinite(skewness)
-    own = np.where(seen, skewness, common)
-    mixed = (rows * own + SKEWED_ROWS * common) / (rows + SKEWED_ROWS)
+    has_skewness = np.isfinite(skewness)
+    skews = np.where(has_skewness, skewness, common)
+    mixed = (rows * skews + SKEWED_ROWS * common) / (rows + SKEWED_ROWS)
     # Few rows seldom show their tail: n of them have no skewness beyond √n, whatever the tail.
-    part = np.abs(own) / root
-    more = 1 + TAIL_ALONE * part * _not_shared(own, np.where(seen, rows, 0.0))
-    unseen = np.minimum(more / np.maximum(1 - part, 1e-9), MOST_UNSEEN)
-    alone = np.where(seen, own * unseen * rows / (rows + OWN_ROWS), mixed)
-    return np.minimum(mixed, alone), np.maximum(mixed, alone)
+    part = np.abs(skews) / root
+    hidden = 1 + TAIL_ALONE * part * _not_shared(skews, np.where(has_skewness, rows, 0.0))
+    unseen = np.minimum(hidden / np.maximum(1 - part, 1e-9), MOST_UNSEEN)
+    single = np.where(has_skewness, skews * unseen * rows / (rows + OWN_ROWS), mixed)
+    return np.minimum(mixed, single), np.maximum(mixed, single)
 
 
 def _not_shared(skewness: Floats, rows: Floats) -> Floats:
     """The part of each group's skewness that the others do not have; 0 where there are none."""
-    each = skewness * rows
-    others = ratio(each.sum(axis=-1, keepdims=True) - each, rows.sum(axis=-1, keepdims=True) - rows)
-    shared = ratio(others * np.sign(skewness), np.abs(skewness))
+    weighted = skewness * rows
+    elsewhere = ratio(
+        weighted.sum(axis=-1, keepdims=True) - weighted, rows.sum(axis=-1, keepdims=True) - rows
+    )
+    shared = ratio(elsewhere * np.sign(skewness), np.abs(skewness))
     return np.clip(1 - np.nan_to_num(shared, nan=1.0), 0.0, 1.0)
 
 

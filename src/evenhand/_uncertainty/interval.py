@@ -28,9 +28,8 @@ from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import REFERENCE, SETTINGS, documented
-from evenhand._uncertainty.crowds import crowd_floor, crowd_limit, is_crowd
 from evenhand._uncertainty.curves import Estimates, Floats
-from evenhand._uncertainty.differences import Binomials, sure_difference
+from evenhand._uncertainty.differences import Binomials, difference_bounds
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import (
     Cloud,
@@ -41,7 +40,8 @@ from evenhand._uncertainty.geometry import (
     upper_limits,
 )
 from evenhand._uncertainty.homogeneity import homogeneity
-from evenhand._uncertainty.reference import How, interval_beside
+from evenhand._uncertainty.many_groups import has_many_groups, many_groups_lower, many_groups_upper
+from evenhand._uncertainty.reference import Scale, reference_limits
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion, Reading, Settings
 from evenhand.criteria.evaluation import asked_of
@@ -51,7 +51,9 @@ from evenhand.statistics.arithmetic import ratio
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
 LARGEST_EXPONENT = 200.0  # the cube of it is finite too
-APART = 0.4  # of the error: what one group apart may add to the distance to equal groups
+SINGLE_GROUP_SHARE = (
+    0.4  # of the error: what one group apart may add to the distance to equal groups
+)
 HALVES = np.array([0.5, -0.5])
 LEAST_PART = 1e-9  # of a value: what a p-value shows that just reaches the level
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
@@ -147,17 +149,17 @@ def interval(
     if method not in METHODS:
         hint = did_you_mean(method, METHODS)
         raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.{hint}")
-    asked = asked_of(criterion, data).with_statistic(g)
-    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = asked_of(criterion, data).read_data(data, **how, g=g, to=to)
+    definition = asked_of(criterion, data).with_statistic(g)
+    choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = asked_of(criterion, data).read_data(data, **choices, g=g, to=to)
     check_guaranteed(reading.settings.function, method)
-    estimates = estimates_of(reading.source, asked, data.favorable)
+    estimates = estimates_of(reading.source, definition, data.favorable)
     if to is not None and to != "best":
-        return _beside(estimates, reading, to, confidence, method)
+        return _reference_interval(estimates, reading, to, confidence, method)
     source = reading.source
-    p_value = np.nan if method == "guaranteed" else homogeneity(source, asked, estimates)
-    known = estimates, reading.settings, reading, source
-    return interval_of(*known, confidence, p_value, method)
+    p_value = np.nan if method == "guaranteed" else homogeneity(source, definition, estimates)
+    evidence = estimates, reading.settings, reading, source
+    return interval_of(*evidence, confidence, p_value, method)
 
 
 def check_guaranteed(measure: Measure, method: str) -> None:
@@ -186,11 +188,11 @@ def interval_of(
     measure = settings.resolved
     if measure.falls:  # its ends change places
         reading = as_computed(reading)
-        known = interval_of(
+        mirrored = interval_of(
             estimates, reading.settings, reading, source, confidence, p_value, method
         )
-        low, high = measure.ends(known.low, known.high)
-        return replace(known, value=measure.written(known.value), low=low, high=high)
+        low, high = measure.ends(mirrored.low, mirrored.high)
+        return replace(mirrored, value=measure.written(mirrored.value), low=low, high=high)
     value = float(reading)
     if np.isnan(value):
         return ConfidenceInterval(np.nan, np.nan, np.nan, confidence, method)
@@ -200,9 +202,9 @@ def interval_of(
     cells = cells_of(estimates, settings)
     make = _guaranteed if method == "guaranteed" else _calibrated
     worst = settings.aggregate == "worst"
-    lows, highs, seen = make(cells, estimates, settings.function, 1 - confidence, worst)
+    lows, highs, observed = make(cells, estimates, settings.function, 1 - confidence, worst)
     if isinstance(source, Distribution):
-        low, high = _across_cuts(lows, highs, seen, settings, source, estimates, value)
+        low, high = _across_cuts(lows, highs, observed, settings, source, estimates, value)
     elif settings.aggregate == "worst":
         low, high = float(np.nanmax(lows)), float(np.nanmax(highs))
     else:
@@ -211,11 +213,13 @@ def interval_of(
         low, high = float(combine(lows)), float(combine(highs))
     low = min(low, value)
     if method == "calibrated" and not np.isnan(p_value):
-        low = _as_tested(low, value, cells, estimates, reading.settings, p_value, 1 - confidence)
+        low = _tested_lower_end(
+            low, value, cells, estimates, reading.settings, p_value, 1 - confidence
+        )
     return ConfidenceInterval(value, low, max(high, value), confidence, method)
 
 
-def _as_tested(
+def _tested_lower_end(
     low: float,
     value: float,
     cells: Cells,
@@ -238,28 +242,28 @@ def _as_tested(
         if cell is not None:
             by_stratum[stratum] = max(by_stratum[stratum], _information(cell[0]))
     information = sum(by_stratum.values()) * estimates.looks
-    far = float(ndtri(error) - ndtri(p_value))
-    gap = far / np.sqrt(max(information, 1e-300))
+    distance = float(ndtri(error) - ndtri(p_value))
+    gap = distance / np.sqrt(max(information, 1e-300))
     # No groups so far apart are more even than two of them beside others in the middle.
     groups = np.full(len(worst), worst.pooled)
     groups[[worst.values.argmax(), worst.values.argmin()]] += (
         min(gap, np.ptp(worst.values)) * HALVES
     )
     groups = np.maximum(groups, 0.0) if measure.is_relative else groups
-    shown = float(measure(worst.values))
-    part = float(measure(groups)) / shown if shown > 0 else 0.0
+    inequality = float(measure(worst.values))
+    part = float(measure(groups)) / inequality if inequality > 0 else 0.0
     return value * float(np.clip(part, LEAST_PART, 1.0))
 
 
 def _information(cloud: Cloud) -> float:
     """The most squared standard errors from equality that groups within one unit can be."""
     weight = cloud.located(np.full(len(cloud), cloud.pooled))[1] ** 2
-    most, total = float(weight.max()), float(weight.sum())
-    top = max(most, total / 2)  # half of all on either side, or one group that is more
+    largest, total = float(weight.max()), float(weight.sum())
+    top = max(largest, total / 2)  # half of all on either side, or one group that is more
     return top * (total - top) / total if total > 0 else 0.0
 
 
-def _beside(
+def _reference_interval(
     estimates: Estimates, reading: Reading, to: Label, confidence: float, method: Method
 ) -> ConfidenceInterval:
     """The interval of how far the farthest group is from a reference."""
@@ -268,8 +272,8 @@ def _beside(
             f"Intervals beside to={to!r} are calibrated ones of the worst cell; leave out method= "
             "and aggregate=."
         )
-    how: How = "ratio" if reading.settings.function.is_relative else "difference"
-    lows, highs = interval_beside(estimates, to, how, 1 - confidence)
+    scale: Scale = "ratio" if reading.settings.function.is_relative else "difference"
+    lows, highs = reference_limits(estimates, to, scale, 1 - confidence)
     value, low, high = float(reading), float(np.nanmax(lows)), float(np.nanmax(highs))
     low, high = reading.settings.resolved.ends(low, high)
     return ConfidenceInterval(value, min(low, value), max(high, value), confidence, method)
@@ -308,14 +312,22 @@ def cells_of(estimates: Estimates, settings: Settings) -> Cells:
 def _located(estimates: Estimates, exp: bool, relative: bool) -> Cells:
     cells: Cells = []
     for values, curves in zip(estimates.values, np.moveaxis(estimates.curves, 1, 0), strict=True):
-        kept = np.isfinite(values)
-        if kept.sum() < 2:
+        defined = np.isfinite(values)
+        if defined.sum() < 2:
             cells.append(None)
             continue
-        changed = (_exp(part, values[kept]) if exp else part for part in (values, curves[:, kept]))
-        shown, limits = changed
+        changed = (
+            _exp(part, values[defined]) if exp else part for part in (values, curves[:, defined])
+        )
+        transformed, limits = changed
         limits = np.maximum(limits, 0.0) if relative else limits
-        cells.append((Cloud(shown[kept], np.maximum.accumulate(limits, axis=0)), kept, shown))
+        cells.append(
+            (
+                Cloud(transformed[defined], np.maximum.accumulate(limits, axis=0)),
+                defined,
+                transformed,
+            )
+        )
     clouds = iter(located_at_once([cell[0] for cell in cells if cell is not None]))
     return [None if cell is None else (next(clouds), *cell[1:]) for cell in cells]
 
@@ -336,50 +348,50 @@ def _calibrated(
 
     reach = float(-ndtri(error / 2))
     share = error / (len(np.unique(estimates.strata)) * estimates.looks)
-    lows, highs, seen = _guaranteed(cells, estimates, measure, error, worst)
+    lows, highs, observed = _guaranteed(cells, estimates, measure, error, worst)
     best = float(np.nanmax(lows, initial=0.0)) if worst else 0.0
-    observed = [i for i, cell in enumerate(cells) if cell is not None]
+    present = [i for i, cell in enumerate(cells) if cell is not None]
     clouds = [cell[0] for cell in cells if cell is not None]
-    highs[observed] = np.fmin(highs[observed], upper_limits(clouds, measure, reach))
-    by_cell = dict(zip(observed, clouds, strict=True))
-    for i in sorted(observed, key=lambda i: -seen[i]):
+    highs[present] = np.fmin(highs[present], upper_limits(clouds, measure, reach))
+    by_cell = dict(zip(present, clouds, strict=True))
+    for i in sorted(present, key=lambda i: -observed[i]):
         counts = None if measure.reads == "extremes" else _counts(estimates, i)
-        if counts is not None and (not measure.is_solved or not is_crowd(counts[1])):
+        if counts is not None and (not measure.is_solved or not has_many_groups(counts[1])):
             counts = None  # the noise of few groups, or by another measure, is not taken off
         if counts is not None:
-            highs[i] = max(seen[i], min(highs[i], crowd_limit(*counts, measure, reach)))
+            highs[i] = max(observed[i], min(highs[i], many_groups_upper(*counts, measure, reach)))
         if measure.is_solved and (worst or len(cells) <= MOST_SEARCHED):
             limit = lower_limit(by_cell[i], measure, share, best if worst else lows[i])
             if limit > 0 and measure.reads == "powers" and counts is not None:
-                limit = min(limit, crowd_floor(*counts, float(-ndtri(share / 2))))
+                limit = min(limit, many_groups_lower(*counts, float(-ndtri(share / 2))))
             lows[i] = max(lows[i], limit)
             if lows[i] == 0 and measure.reads == "extremes" and not measure.is_relative:
-                lows[i] = _one_apart(estimates, i, APART * share)
+                lows[i] = _one_group_gap(estimates, i, SINGLE_GROUP_SHARE * share)
             best = max(best, lows[i]) if worst else 0.0
-    return lows, highs, seen
+    return lows, highs, observed
 
 
-def _one_apart(estimates: Estimates, at: int, error: float) -> float:
+def _one_group_gap(estimates: Estimates, cell: int, error: float) -> float:
     """A lower bound of how far some group is from all others together: the largest gap is no less.
 
     The distance to equal groups misses one group apart among many, which the test does not.
     """
-    counts = _counts(estimates, at)
+    counts = _counts(estimates, cell)
     if counts is None:
         return 0.0
     hits, sizes = counts
     evens = np.ones(len(hits))
-    ours = Binomials(hits, sizes, evens)
-    others = Binomials(hits.sum() - hits, sizes.sum() - sizes, evens)
-    return float(sure_difference(ours, others, error / len(hits)).max())
+    group_counts = Binomials(hits, sizes, evens)
+    other_counts = Binomials(hits.sum() - hits, sizes.sum() - sizes, evens)
+    return float(difference_bounds(group_counts, other_counts, error / len(hits)).max())
 
 
-def _counts(estimates: Estimates, at: int) -> tuple[Floats, Floats] | None:
+def _counts(estimates: Estimates, cell: int) -> tuple[Floats, Floats] | None:
     """Hits and rows of the groups observed in a cell, where the statistic is a rate itself."""
     if estimates.counts is None or estimates.is_weighted:
         return None
-    values = estimates.values[at]
-    hits, sizes = (part[at][np.isfinite(values)] for part in estimates.counts)
+    values = estimates.values[cell]
+    hits, sizes = (part[cell][np.isfinite(values)] for part in estimates.counts)
     same = np.allclose(ratio(hits, sizes), values[np.isfinite(values)], atol=1e-9)
     return (hits, sizes) if same else None
 
@@ -391,14 +403,14 @@ def _guaranteed(
 
     Of a measure that is not known to be quasi-convex only the least value is.
     """
-    lows, highs, seen = (np.full(len(cells), np.nan) for _ in range(3))
+    lows, highs, observed = (np.full(len(cells), np.nan) for _ in range(3))
     for i, cell in enumerate(cells):
         if cell is not None:
-            seen[i] = float(measure(cell[0].values))
+            observed[i] = float(measure(cell[0].values))
             low, high = _box(estimates, i, cell, measure, error)
             lows[i] = evenest(low, high, measure)
             highs[i] = most_uneven(low, high, measure) if measure.is_convex else np.nan
-    return lows, highs, seen
+    return lows, highs, observed
 
 
 def _box(
@@ -419,7 +431,7 @@ def _box(
 def _across_cuts(
     lows: Floats,
     highs: Floats,
-    seen: Floats,
+    observed: Floats,
     settings: Settings,
     scores: Distribution,
     estimates: Estimates,
@@ -430,12 +442,12 @@ def _across_cuts(
     if settings.aggregate == "integral":
         ends = np.concatenate([scores.values[:1], (edges[1:] + edges[:-1]) / 2, scores.values[-1:]])
         widths = np.diff(ends)
-        low, high, shown = (float(np.nansum(part * widths)) for part in (lows, highs, seen))
-        more = value - shown
-        return max(0.0, low + min(more, 0.0)), high + max(more, 0.0)
-    kept = np.ones(len(edges), bool)
+        low, high, sampled = (float(np.nansum(part * widths)) for part in (lows, highs, observed))
+        remainder = value - sampled
+        return max(0.0, low + min(remainder, 0.0)), high + max(remainder, 0.0)
+    allowed = np.ones(len(edges), bool)
     if settings.tau is not None:
         pooled = np.searchsorted(scores.values, edges, side="right") / len(scores)
-        kept = pooled >= settings.tau
-    low, high = float(np.nanmax(lows[kept])), float(np.nanmax(highs[kept]))
-    return low, high + max(value - float(np.nanmax(seen[kept])), 0.0)
+        allowed = pooled >= settings.tau
+    low, high = float(np.nanmax(lows[allowed])), float(np.nanmax(highs[allowed]))
+    return low, high + max(value - float(np.nanmax(observed[allowed])), 0.0)

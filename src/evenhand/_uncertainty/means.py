@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._data.tallies import POWERS, Tally
 from evenhand._uncertainty.clusters import Amount
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
-from evenhand._uncertainty.influence import LENT_ROWS, Known, RowMoments, steadied
+from evenhand._uncertainty.influence import PRIOR_ROWS, ErrorEstimates, RowMoments, steadied
 from evenhand._uncertainty.replicates import influence_amount, squares_of
 from evenhand.statistics import E, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
@@ -27,42 +27,48 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """Means by Student's limits; a function of several means varies with all, or with the first."""
     if statistic.scale is not None:
         return _scaled(source, statistic, table)
-    of, per = statistic.means[0], statistic.relative_to
-    mean = ratio(source.table("group", of=of), source.table("group", of=per or "weight"))
+    name, per = statistic.means[0], statistic.relative_to
+    mean = ratio(source.table("group", of=name), source.table("group", of=per or "weight"))
     if per is None:
-        moments = _row_moments(source, of, mean)
+        moments = _row_moments(source, name, mean)
     else:
-        moments = _ratio_moments(source, of, per, statistic.bounds)
-    influence = E(of, per=per).influence
+        moments = _ratio_moments(source, name, per, statistic.bounds)
+    influence = E(name, per=per).influence
     amount = influence_amount(source, influence, moments.variance * moments.rows, per)
-    known, alone = _dependent(source, moments, amount)
+    errors, single_errors = _dependent(source, moments, amount)
     plain = Table(mean[None], ("all",), table.groups)
-    most = statistic.most(source) if per or statistic.mean_of else np.inf
-    bounds = (-np.inf if of in SIGNED else 0.0, most)
-    student = student_limits(plain, mean[None], known, bounds, alone)
+    largest = statistic.most(source) if per or statistic.mean_of else np.inf
+    bounds = (-np.inf if name in SIGNED else 0.0, largest)
+    student = student_limits(plain, mean[None], errors, bounds, single_errors)
     return student if statistic.mean_of or per else _derived(source, statistic, table, student)
 
 
-def _dependent(source: Tally, moments: RowMoments, amount: Amount | None) -> tuple[Known, Known]:
+def _dependent(
+    source: Tally, moments: RowMoments, amount: Amount | None
+) -> tuple[ErrorEstimates, ErrorEstimates]:
     """What is known of groups beside each other, and of each alone."""
-    known = steadied(moments)
+    errors = steadied(moments)
     if amount is None:
-        return (known.scaled(np.sqrt(_sampled_part(source))),) * 2
-    spread = _lent(moments, known)
-    both = []
+        return (errors.scaled(np.sqrt(_sampled_part(source))),) * 2
+    spread = _row_variance(moments, errors)
+    dependent = []
     for rows in (amount.rows, amount.alone):
-        few = steadied(moments._replace(variance=ratio(spread, rows), rows=np.maximum(rows, 1e-9)))
+        supposed = steadied(
+            moments._replace(variance=ratio(spread, rows), rows=np.maximum(rows, 1e-9))
+        )
         error = np.sqrt(np.nan_to_num(ratio(spread, rows)))
-        both.append(few._replace(error=error, free=np.minimum(amount.free, few.free)))
-    return both[0], both[1]
+        dependent.append(
+            supposed._replace(error=error, free=np.minimum(amount.free, supposed.free))
+        )
+    return dependent[0], dependent[1]
 
 
-def _lent(moments: RowMoments, known: Known) -> Floats:
+def _row_variance(moments: RowMoments, errors: ErrorEstimates) -> Floats:
     """The variance of single rows; where a few of them vary less than all do, with that of all."""
-    own = moments.variance * moments.rows
-    shown = own * moments.rows / np.maximum(moments.rows - 1, 1.0)
-    lent = known.error**2 * moments.rows
-    return np.where(lent > shown * (1 + 1e-9), lent, own)
+    variances = moments.variance * moments.rows
+    unbiased = variances * moments.rows / np.maximum(moments.rows - 1, 1.0)
+    steadied_variances = errors.error**2 * moments.rows
+    return np.where(steadied_variances > unbiased * (1 + 1e-9), steadied_variances, variances)
 
 
 def _sampled_part(source: Tally) -> Floats:
@@ -74,21 +80,21 @@ def _sampled_part(source: Tally) -> Floats:
     )
 
 
-def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
+def _row_moments(source: Tally, name: str, mean: Floats) -> RowMoments:
     """Moments of the influences wᵢ (vᵢ − T) / W, from sums of powers; of losses by their tails."""
     weight, center = source.table("group"), np.nan_to_num(mean)
-    second, third, fourth = (central_sum(source, of, power, center) for power in (2, 3, 4))
+    second, third, fourth = (central_sum(source, name, power, center) for power in (2, 3, 4))
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
     effect = ratio(source.table("group", of="rows"), rows)
     if second is None:  # the weights are taken not to go with the value
-        square = ratio(source.table("group", of=f"{of}²"), weight)
+        square = ratio(source.table("group", of=f"{name}²"), weight)
         second = np.maximum(np.nan_to_num(square - center**2), 0.0) * squares
-    second = _of_single_rows(np.nan_to_num(ratio(second, weight**2)), mean, rows)
+    second = _between_groups(np.nan_to_num(ratio(second, weight**2)), mean, rows)
     if third is not None and fourth is not None:
         third, fourth = ratio(third, weight**3), ratio(fourth, weight**4)
         moments = RowMoments.of(second, third, fourth, rows, effect)
-    elif of not in SIGNED:
+    elif name not in SIGNED:
         variation = ratio(np.sqrt(second * rows), center)
         skewness, kurtosis = SKEWNESS * variation, 3 + EXCESS * variation**2
         moments = RowMoments(second, skewness, kurtosis, rows, effect)
@@ -98,17 +104,19 @@ def _row_moments(source: Tally, of: str, mean: Floats) -> RowMoments:
     return RowMoments(*(part[None] for part in moments))
 
 
-def _of_single_rows(variance: Floats, mean: Floats, rows: Floats) -> Floats:
+def _between_groups(variance: Floats, mean: Floats, rows: Floats) -> Floats:
     """Variances; where most groups are single rows, at least what their means differ by."""
-    seen = rows > 0
-    groups = np.count_nonzero(seen)
-    if groups < 2 or rows[seen].sum() >= 2 * groups:
+    present = rows > 0
+    groups = np.count_nonzero(present)
+    if groups < 2 or rows[present].sum() >= 2 * groups:
         return variance
-    each = np.var(mean[seen], ddof=1) / np.mean(1 / rows[seen])
-    return np.where(seen, np.maximum(variance, ratio(np.full(rows.shape, each), rows)), variance)
+    between = np.var(mean[present], ddof=1) / np.mean(1 / rows[present])
+    return np.where(
+        present, np.maximum(variance, ratio(np.full(rows.shape, between), rows)), variance
+    )
 
 
-def _with_two_more(
+def _with_prior_rows(
     variance: Floats, value: Floats, rows: Floats, bounds: tuple[float, float]
 ) -> Floats:
     """Variances, none less than what two further rows at an end of the range would add.
@@ -118,31 +126,31 @@ def _with_two_more(
     if not np.isfinite(bounds).all():
         return variance
     farthest = np.maximum(value - bounds[0], bounds[1] - value)
-    seen = rows if (variance <= 1e-12).all() else rows.sum()
-    least = ratio(LENT_ROWS * farthest**2 / (seen + LENT_ROWS), rows)
-    return np.where(rows > 0, np.maximum(variance, least), variance)
+    rows_seen = rows if (variance <= 1e-12).all() else rows.sum()
+    smallest = ratio(PRIOR_ROWS * farthest**2 / (rows_seen + PRIOR_ROWS), rows)
+    return np.where(rows > 0, np.maximum(variance, smallest), variance)
 
 
 def _ratio_moments(
-    source: Tally, of: str, per: str, bounds: tuple[float, float] = (-np.inf, np.inf)
+    source: Tally, name: str, denominator: str, bounds: tuple[float, float] = (-np.inf, np.inf)
 ) -> RowMoments:
     """Moments of the influences wᵢ (nᵢ − T dᵢ) / D: those of a mean, where d are the weights."""
-    above, below = (source.table("group", of=name) for name in (of, per))
+    above, below = (source.table("group", of=product) for product in (name, denominator))
     value = np.nan_to_num(ratio(above, below))
     weight = source.table("group")
     centers = [np.nan_to_num(ratio(part, weight)) for part in (above, below)]
     parts = [
-        _product(source, one, two, name, centers[i], centers[j])
-        for one, two, name, i, j in (
-            (of, of, f"{of}²", 0, 0),
-            (of, per, f"{of}·{per}", 0, 1),
-            (per, per, f"{per}²", 1, 1),
+        _product(source, first, second_name, product, centers[i], centers[j])
+        for first, second_name, product, i, j in (
+            (name, name, f"{name}²", 0, 0),
+            (name, denominator, f"{name}·{denominator}", 0, 1),
+            (denominator, denominator, f"{denominator}²", 1, 1),
         )
     ]
     second = np.maximum(parts[0] - 2 * value * parts[1] + value**2 * parts[2], 0.0)
-    rows = np.nan_to_num(ratio(below**2, squares_of(source, per)))
-    second = _of_single_rows(np.nan_to_num(ratio(second, below**2)), value, rows)
-    second = _with_two_more(second, value, rows, bounds)
+    rows = np.nan_to_num(ratio(below**2, squares_of(source, denominator)))
+    second = _between_groups(np.nan_to_num(ratio(second, below**2)), value, rows)
+    second = _with_prior_rows(second, value, rows, bounds)
     unknown = np.full(second.shape, np.nan)
     effect = ratio(source.table("group", of="rows"), rows)
     return RowMoments(*(part[None] for part in (second, unknown, unknown, rows, effect)))
@@ -181,16 +189,18 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     rows = np.nan_to_num(ratio(weight**2, squares))
     second = _with_unseen_tails(_second(source, statistic, center, slopes), rows, slopes[-1])
     unknown = np.full(second.shape, np.nan)
-    heavy = 3 + UNEXPLAINED * second * rows
+    kurtosis = 3 + UNEXPLAINED * second * rows
     effect = ratio(source.table("group", of="rows"), rows)
-    moments = RowMoments(*(part[None] for part in (second, unknown, heavy, rows, effect)))
+    moments = RowMoments(*(part[None] for part in (second, unknown, kurtosis, rows, effect)))
     influence = partial(moved_by_means, statistic.means, scale.gradient)
     amount = influence_amount(source, influence, (second * rows)[None])
-    known, alone = (_of_a_spread(of, rows) for of in _dependent(source, moments, amount))
+    errors, single_errors = (
+        _log_spread_errors(estimated, rows) for estimated in _dependent(source, moments, amount)
+    )
     place = np.where(np.isnan(table.values), np.nan, scale.at(*center))
     plain = Table(place, ("all",), table.groups)
-    student = student_limits(plain, place, known, (-np.inf, np.inf), alone)
-    return _moved_along(table, student, scale.value)
+    student = student_limits(plain, place, errors, (-np.inf, np.inf), single_errors)
+    return _transformed(table, student, scale.value)
 
 
 def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
@@ -202,11 +212,13 @@ def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
     """
     spread = np.nan_to_num(ratio(rows, np.abs(slope)))
     common = (second * spread**2).sum() * rows.sum() / max(spread.sum() ** 2, 1e-300)
-    more = ratio(second * rows + LENT_ROWS * common / np.maximum(rows, 1.0), rows + LENT_ROWS)
-    return np.where(rows > 0, np.fmax(second, more), second)
+    steadied_squares = ratio(
+        second * rows + PRIOR_ROWS * common / np.maximum(rows, 1.0), rows + PRIOR_ROWS
+    )
+    return np.where(rows > 0, np.fmax(second, steadied_squares), second)
 
 
-def _of_a_spread(known: Known, rows: Floats) -> Known:
+def _log_spread_errors(errors: ErrorEstimates, rows: Floats) -> ErrorEstimates:
     """The same of the logarithm of a spread, which varies more the fewer rows it is taken from.
 
     That of n normal rows has trigamma((n − 1) / 2) for a variance, where 2 / (n − 1) is told here.
@@ -214,8 +226,8 @@ def _of_a_spread(known: Known, rows: Floats) -> Known:
     from scipy.special import polygamma
 
     half = np.maximum(rows - 1, 1.0) / 2
-    error = known.error * np.sqrt(half * polygamma(1, half))
-    return known._replace(error=error, free=np.minimum(known.free, 2 * half))
+    error = errors.error * np.sqrt(half * polygamma(1, half))
+    return errors._replace(error=error, free=np.minimum(errors.free, 2 * half))
 
 
 def _second(
@@ -249,56 +261,67 @@ def row_squares(source: Tally, statistic: Any) -> Floats | None:
     return None if second is None else slopes[0] ** 2 * ratio(second, weight**2)
 
 
-def _product(source: Tally, one: str, two: str, name: str, center: Floats, other: Floats) -> Floats:
+def _product(
+    source: Tally, first: str, second: str, name: str, first_center: Floats, second_center: Floats
+) -> Floats:
     """Σ w² (x − x̄) (z − z̄) by group; where it was not counted, that of weights of their own."""
     if "weight" not in source.sums:
-        both = [source.table("group", of=of) for of in (one, two)]
-        rows, mixed = source.table("group"), _or_alike(source, name, *both)
+        sums = [source.table("group", of=column) for column in (first, second)]
+        rows, mixed = source.table("group"), _or_uncorrelated(source, name, *sums)
     elif f"weight²·{name}" in source.sums:
-        names = [f"weight²·{of}" for of in (one, two, name)]
-        *both, mixed = (source.table("group", of=of) for of in names)
+        names = [f"weight²·{column}" for column in (first, second, name)]
+        *sums, mixed = (source.table("group", of=column) for column in names)
         rows = source.table("group", of="weight²")
     else:
         weight, rows = source.table("group"), source.table("group", of="weight²")
-        both = [source.table("group", of=of) for of in (one, two)]
-        heavy = np.nan_to_num(ratio(rows, weight))
-        mixed = _or_alike(source, name, *both) * heavy
-        both = [part * heavy for part in both]
-    return np.asarray(mixed - other * both[0] - center * both[1] + center * other * rows)
+        sums = [source.table("group", of=column) for column in (first, second)]
+        mean_weight = np.nan_to_num(ratio(rows, weight))
+        mixed = _or_uncorrelated(source, name, *sums) * mean_weight
+        sums = [part * mean_weight for part in sums]
+    return np.asarray(
+        mixed
+        - second_center * sums[0]
+        - first_center * sums[1]
+        + first_center * second_center * rows
+    )
 
 
-def _or_alike(source: Tally, name: str, one: Floats, two: Floats) -> Floats:
+def _or_uncorrelated(source: Tally, name: str, first: Floats, second: Floats) -> Floats:
     """A sum of products; where it was not counted, that of columns that do not go together."""
     if name in source.sums:
         return source.table("group", of=name)
-    return np.nan_to_num(ratio(one * two, source.table("group")))
+    return np.nan_to_num(ratio(first * second, source.table("group")))
 
 
 def _derived(source: Tally, statistic: Any, table: Table, first: Estimates) -> Estimates:
     weight = source.table("group")
-    others = [ratio(source.table("group", of=name), weight) for name in statistic.means[1:]]
-    return _moved_along(table, first, partial(_moved, statistic, [*others, weight]))
+    other_means = [ratio(source.table("group", of=name), weight) for name in statistic.means[1:]]
+    return _transformed(table, first, partial(_recomputed, statistic, [*other_means, weight]))
 
 
-def _moved(statistic: Any, others: Sequence[Floats], means: Floats) -> Floats:
+def _recomputed(statistic: Any, other_means: Sequence[Floats], means: Floats) -> Floats:
     """The statistic, were its first mean one of these."""
-    return np.asarray([statistic.function(one[0], *others)[None] for one in means])
+    return np.asarray([statistic.function(mean[0], *other_means)[None] for mean in means])
 
 
-def _moved_along(table: Table, first: Estimates, moved: Callable[[Floats], Floats]) -> Estimates:
+def _transformed(
+    table: Table, first: Estimates, transform: Callable[[Floats], Floats]
+) -> Estimates:
     """Limits of a monotone function, from those of what it is a function of."""
-    curves = moved(first.curves)
+    curves = transform(first.curves)
     falls = np.nanmean(curves[-1] - curves[0]) < 0
     curves = curves[::-1] if falls else curves
     strata = np.zeros(1, np.intp)
     assert first.alone is not None
-    exact, alone = (partial(_moved_bounds, moved, of) for of in (first.exact, first.alone))
-    known = (table.values, curves, table.cells, table.groups, first.sizes, strata, 1.0, exact)
-    return Estimates(*known, alone=alone)
+    exact, single = (
+        partial(_transformed_bounds, transform, limits) for limits in (first.exact, first.alone)
+    )
+    parts = (table.values, curves, table.cells, table.groups, first.sizes, strata, 1.0, exact)
+    return Estimates(*parts, alone=single)
 
 
-def _moved_bounds(
-    moved: Callable[[Floats], Floats], bounds: Callable[[float], Any], error: float
+def _transformed_bounds(
+    transform: Callable[[Floats], Floats], bounds: Callable[[float], Any], error: float
 ) -> tuple[Floats, Floats]:
-    ends = moved(np.array(bounds(error)))
+    ends = transform(np.array(bounds(error)))
     return np.fmin(ends[0], ends[1]), np.fmax(ends[0], ends[1])

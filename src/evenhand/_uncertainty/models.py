@@ -28,7 +28,7 @@ class Model(Protocol):
     """Rows of fixed group sizes whose outcomes are drawn again."""
 
     @property
-    def seen(self) -> Floats:
+    def observed(self) -> Floats:
         """The observed shares or means (given, groups, outcomes)."""
 
     @property
@@ -66,7 +66,7 @@ class Counts:
     read: Callable[[NDArray[Any]], Table]
 
     @cached_property
-    def seen(self) -> Floats:
+    def observed(self) -> Floats:
         """Shares of the outcomes in each group."""
         return shares(self.counts)
 
@@ -86,10 +86,10 @@ class Counts:
             yield self.read(_drawn(self.sizes, truth, min(size, times - start), rng))
 
 
-def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
+def counts_of(tally: Tally, criterion: Criterion, favorable: Any = None) -> Counts:
     """Read a tally as draws, with what the criterion conditions on kept as it is."""
-    fixed = asked.statistic.conditions
-    free = sorted({*asked.statistic.axes} - {*fixed})
+    fixed = criterion.statistic.conditions
+    free = sorted({*criterion.statistic.axes} - {*fixed})
     axes = tuple(tally.axis(name) for name in (*fixed, "group", *free))
     names = [axis.name for axis in axes]
     shape = (-1, len(tally.groups), prod(axis.size for axis in axes[len(fixed) + 1 :]))
@@ -100,7 +100,7 @@ def counts_of(tally: Tally, asked: Criterion, favorable: Any = None) -> Counts:
         sizes = effective(counts.sum(axis=-1), squares.sum(axis=-1))
     else:
         counts, sizes = rows.astype(np.float64), rows.sum(axis=-1)
-    return Counts(counts, sizes, lambda drawn: asked.table(_tally(axes, drawn), favorable))
+    return Counts(counts, sizes, lambda drawn: criterion.table(_tally(axes, drawn), favorable))
 
 
 def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
@@ -118,8 +118,8 @@ def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.G
     many = (_variance(sizes, truth) > LARGE_VARIANCE).all(axis=-1)
     if many.all():
         return _normal(sizes, truth, times, rng)
-    counts, few = np.empty((times, *truth.shape)), ~many
-    counts[:, few] = _multinomial(sizes[few], truth[few], times, rng)
+    counts, small = np.empty((times, *truth.shape)), ~many
+    counts[:, small] = _multinomial(sizes[small], truth[small], times, rng)
     if many.any():
         counts[:, many] = _normal(sizes[many], truth[many], times, rng)
     return counts
@@ -183,7 +183,7 @@ def _tally(axes: tuple[Axis, ...], counts: NDArray[Any]) -> Tally:
 class Means:
     """Observed means (cells, groups, 1), the error of each, and how means are read as a table."""
 
-    seen: Floats
+    observed: Floats
     sizes: Floats
     errors: Floats
     least: float
@@ -194,7 +194,7 @@ class Means:
         """The mean over all rows."""
         weight = self.sizes[..., None]
         return np.asarray(
-            ratio((self.seen * weight).sum(1, keepdims=True), weight.sum(1, keepdims=True))
+            ratio((self.observed * weight).sum(1, keepdims=True), weight.sum(1, keepdims=True))
         )
 
     def expected(self, truth: Floats) -> Table:
@@ -207,30 +207,30 @@ class Means:
         yield self.read(np.maximum(truth + self.errors * noise, self.least))
 
 
-def means_of(sums: Tally, asked: Criterion, favorable: Any = None) -> Means:
+def means_of(sums: Tally, criterion: Criterion, favorable: Any = None) -> Means:
     """Means by group; of several sums the first varies, and the others stay as they are."""
-    names, below = asked.statistic.means, asked.statistic.relative_to
+    names, below = criterion.statistic.means, criterion.statistic.relative_to
     weight = sums.table("group")
     mean = np.nan_to_num(ratio(sums.table("group", of=names[0]), weight))
     square = np.nan_to_num(ratio(sums.table("group", of=f"{names[0]}²"), weight))
     squares = sums.table("group", of="weight²") if "weight²" in sums.sums else weight
     sizes = np.nan_to_num(ratio(weight**2, squares))
-    others = names[1:] if below is None else (below,)
-    fixed = {name: sums.table("group", of=name) for name in others}
+    fixed_names = names[1:] if below is None else (below,)
+    fixed = {name: sums.table("group", of=name) for name in fixed_names}
     cells = np.arange(len(weight), dtype=np.intp)[None]
 
     def read(means: Floats) -> Table:
         drawn = means[..., 0, :, 0]
         totals = {"rows": weight, names[0]: drawn * weight, **fixed}
-        world = Tally(
+        replicate = Tally(
             (sums.axis("group"),),
             cells,
-            {name: np.broadcast_to(one, drawn.shape) for name, one in totals.items()},
+            {name: np.broadcast_to(total, drawn.shape) for name, total in totals.items()},
         )
-        return asked.table(world, favorable)
+        return criterion.table(replicate, favorable)
 
-    least = -np.inf if names[0] in SIGNED else 0.0
-    return Means(mean[None, :, None], sizes[None], _errors(mean, square, sizes), least, read)
+    lowest = -np.inf if names[0] in SIGNED else 0.0
+    return Means(mean[None, :, None], sizes[None], _errors(mean, square, sizes), lowest, read)
 
 
 def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
@@ -241,19 +241,19 @@ def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
     return np.asarray(np.sqrt(steadied / np.maximum(sizes, 1.0)))[None, :, None]
 
 
-def areas_of(scores: RankedScores, asked: Criterion, favorable: Any = None) -> Means:
+def areas_of(scores: RankedScores, criterion: Criterion, favorable: Any = None) -> Means:
     """Areas under the ROC curve with the errors of a common area; undefined groups are left out."""
-    table = asked.table(scores, favorable)
+    table = criterion.table(scores, favorable)
     undefined = np.isnan(table.values)
     errors = np.where(undefined, np.nan, fair_errors(scores, table))
-    seen = np.where(undefined, 0.0, table.values)[..., None]
+    observed = np.where(undefined, 0.0, table.values)[..., None]
     rows = np.where(undefined, 0.0, 1 / np.maximum(errors, 1e-12) ** 2)
 
     def read(means: Floats) -> Table:
         values: Any = np.where(undefined, np.nan, np.clip(means[..., 0], 0.0, 1.0))
         return Table(values, table.cells, table.groups)
 
-    return Means(seen, rows, np.nan_to_num(errors)[..., None], 0.0, read)
+    return Means(observed, rows, np.nan_to_num(errors)[..., None], 0.0, read)
 
 
 MOST_CUTS, LEAST_CUTS, MOST_CELLS = 64, 20, 1280
@@ -264,17 +264,17 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
     groups = len(scores.groups)
     number = int(np.clip(MOST_CELLS // groups, LEAST_CUTS, MOST_CUTS))
     mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
-    at = np.searchsorted(mass, np.linspace(0, mass[-1], number // 2 + 1)[1:-1])
+    places = np.searchsorted(mass, np.linspace(0, mass[-1], number // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], number // 2 + 1)[1:-1]  # for tails
-    edges = np.unique(np.concatenate([scores.values[at], spaced]))
+    edges = np.unique(np.concatenate([scores.values[places], spaced]))
     bins = np.searchsorted(edges, scores.values, side="left")
     key = scores.codes.astype(np.intp) * (len(edges) + 1) + bins
     shape = (1, groups, len(edges) + 1)
     table = np.bincount(key, scores.weights, minlength=groups * shape[-1]).reshape(shape)
     sizes = table.sum(axis=-1)
     if scores.weights is not None:
-        each = scores.weights**2 if scores.squares is None else scores.squares
-        squares = np.bincount(scores.codes, each, minlength=groups)[None]
+        squared_weights = scores.weights**2 if scores.squares is None else scores.squares
+        squares = np.bincount(scores.codes, squared_weights, minlength=groups)[None]
         sizes = effective(sizes, squares.astype(np.float64))
 
     def read(counts: NDArray[Any]) -> Table:
@@ -288,18 +288,18 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
     return Counts(table, sizes.astype(np.int64), read), edges
 
 
-def across_cuts(how: Settings, model: Counts, edges: Floats, span: Floats) -> Settings:
+def across_cuts(settings: Settings, model: Counts, edges: Floats, span: Floats) -> Settings:
     """How the measure is taken over the cut points: supremum or integral, as sums of cells."""
-    if how.aggregate == "integral":
+    if settings.aggregate == "integral":
         ends = np.concatenate([span[:1], (edges[1:] + edges[:-1]) / 2, span[1:]])
         widths = np.diff(ends)
-        return replace(how, aggregate=lambda cells: cells @ widths)
-    how = how.for_supremum()
-    kept = np.cumsum(model.pooled[0, 0])[:-1] >= (how.tau or 0.0)
-    return replace(how, aggregate=lambda cells: cells[..., kept].max(axis=-1), tau=None)
+        return replace(settings, aggregate=lambda cells: cells @ widths)
+    settings = settings.for_supremum()
+    allowed = np.cumsum(model.pooled[0, 0])[:-1] >= (settings.tau or 0.0)
+    return replace(settings, aggregate=lambda cells: cells[..., allowed].max(axis=-1), tau=None)
 
 
-def hits_of(bins: Tally, asked: Criterion, favorable: Any = None) -> Counts:
+def hits_of(bins: Tally, criterion: Criterion, favorable: Any = None) -> Counts:
     """Hits and misses in every bin of the score; the scores stay as they are."""
     weight = bins.table("bin", "group")
     hits = bins.table("bin", "group", of="hits")
@@ -315,6 +315,6 @@ def hits_of(bins: Tally, asked: Criterion, favorable: Any = None) -> Counts:
         rows = counts.sum(axis=-1)
         sums = {"rows": rows, "hits": counts[..., 1], "score": mean * rows}
         flat = {name: part.reshape(*part.shape[:-2], -1) for name, part in sums.items()}
-        return asked.table(Tally(axes, cells, flat), favorable)
+        return criterion.table(Tally(axes, cells, flat), favorable)
 
     return Counts(table, sizes, read)

@@ -48,16 +48,18 @@ class Needed:
     @property
     def sentence(self) -> str:
         """How many rows would tell, in plain words."""
-        shown = points_up(self.margin) if self.is_share and self.margin else number(self.margin)
-        parts, within = [], f"alike within {shown}"
+        conclusion = (
+            points_up(self.margin) if self.is_share and self.margin else number(self.margin)
+        )
+        parts, within = [], f"alike within {conclusion}"
         if np.isfinite(self.differ):
-            shown = "the observed difference, if it is real"
-            few = "slightly more" if self.differ < HARDLY else f"{about(self.differ)} as many"
-            parts.append(f"{few} rows would show {shown}")
+            conclusion = "the observed difference, if it is real"
+            factor = "slightly more" if self.differ < HARDLY else f"{about(self.differ)} as many"
+            parts.append(f"{factor} rows would show {conclusion}")
         if self.alike > 1:
             rows = "" if parts else " rows"
-            shown = f"that the groups are {within}, if they are"
-            parts.append(f"{about(self.alike)} as many{rows} would show {shown}")
+            conclusion = f"that the groups are {within}, if they are"
+            parts.append(f"{about(self.alike)} as many{rows} would show {conclusion}")
         elif self.alike == 1:
             parts.append(f"this many rows usually show that groups are {within}, if they are")
         if not parts:
@@ -76,22 +78,24 @@ def needed(
     model = NormalModel.of_estimates(estimates)
     if model is None:
         return None
-    most = 1.1 * MOST_TIMES
-    differ, alike = np.inf, np.nan
+    largest = 1.1 * MOST_TIMES
+    differ, alike_factor = np.inf, np.nan
     if any((np.abs(part.shift) > 1e-9).any() for some in model.questions for part in some):
-        differ = min(crossing(model.detector(level / tests), target, (1.0, most), steps=9), most)
+        differ = min(
+            crossing(model.detector(level / tests), target, (1.0, largest), steps=9), largest
+        )
     if margin is not None and margin > 0:
-        alike = 1.0
+        alike_factor = 1.0
         for _ in range(3):  # intervals shrink about as the root of the rows
-            end = float(np.quantile(model.upper_ends(1 - level, alike), target))
-            alike = float(np.clip(alike * (end / margin) ** 2, 1.0, most))
+            end = float(np.quantile(model.upper_ends(1 - level, alike_factor), target))
+            alike_factor = float(np.clip(alike_factor * (end / margin) ** 2, 1.0, largest))
     worst = int(np.nanargmax(np.nanmax(np.nan_to_num(model.errors), axis=1)))
     rows = None if estimates.counts is None else estimates.sizes[worst]
     narrow = tuple(
-        (estimates.groups[at], None if rows is None else float(rows[at]))
-        for at in limiting(model.errors[worst])
+        (estimates.groups[group], None if rows is None else float(rows[group]))
+        for group in limiting(model.errors[worst])
     )
-    return Needed(differ, alike, narrow, margin)
+    return Needed(differ, alike_factor, narrow, margin)
 
 
 def crossing(
@@ -109,9 +113,9 @@ def crossing(
 
 def limiting(errors: Floats) -> list[int]:
     """The groups whose own intervals are widest, widest first; none if most are as wide."""
-    known = np.flatnonzero(np.isfinite(errors))
-    wide = known[errors[known] >= errors[known].max(initial=0.0) / 2]
-    if len(wide) > len(known) / 2:
+    finite = np.flatnonzero(np.isfinite(errors))
+    wide = finite[errors[finite] >= errors[finite].max(initial=0.0) / 2]
+    if len(wide) > len(finite) / 2:
         return []
     return [int(i) for i in wide[np.argsort(-errors[wide], kind="stable")][:LIMITING]]
 

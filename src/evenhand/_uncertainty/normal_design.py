@@ -60,7 +60,7 @@ class Stratum:
 
     def null(self, draws: int) -> tuple[Floats, Floats]:
         """Omnibus statistics and largest contrasts of draws from groups that are alike."""
-        return self._statistics(0.0, self._noise(draws, SEED, alike=True))
+        return self._statistics(0.0, self._noise(draws, SEED, is_null=True))
 
     def drawn(self, factor: float) -> tuple[Floats, Floats]:
         """The same of groups with this many times the rows that are as unlike as these."""
@@ -68,15 +68,17 @@ class Stratum:
 
     @cached_property
     def _own_noise(self) -> Floats:
-        return self._noise(QUICK_DRAWS, SEED + 1, alike=False)
+        return self._noise(QUICK_DRAWS, SEED + 1, is_null=False)
 
-    def _noise(self, draws: int, seed: int, alike: bool) -> Floats:
+    def _noise(self, draws: int, seed: int, is_null: bool) -> Floats:
         """What chance adds to the shift; outcomes of rare kinds vary less than those of others."""
         noise = np.random.default_rng(seed).standard_normal((draws, *self.shift.shape))
         if self.share is not None and self.roots is not None:
             root = np.sqrt(self.share)
-            own = root if alike else self.roots
-            noise = own * (noise - own * (own * noise).sum(axis=1, keepdims=True)) / root
+            own_root = root if is_null else self.roots
+            noise = (
+                own_root * (noise - own_root * (own_root * noise).sum(axis=1, keepdims=True)) / root
+            )
         return np.asarray(noise - self.weight * (noise * self.weight).sum(axis=2, keepdims=True))
 
     def _statistics(self, scale: float, noise: Floats) -> tuple[Floats, Floats]:
@@ -121,36 +123,36 @@ class NormalModel:
         The differences of many groups are mostly noise, which is taken off.
         """
         errors = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) / 2
-        seen = np.isfinite(estimates.values) & np.isfinite(errors) & (errors > 0)
-        if not (seen.sum(axis=1) >= 2).any():
+        defined = np.isfinite(estimates.values) & np.isfinite(errors) & (errors > 0)
+        if not (defined.sum(axis=1) >= 2).any():
             return None
-        alike = np.where(seen, 0.0, np.nan)
+        zeros = np.where(defined, 0.0, np.nan)
         if estimates.counts is None:
             questions = [
-                (Stratum.of_values(values[kept], error[kept]),)
-                for values, error, kept in zip(estimates.values, errors, seen, strict=True)
-                if kept.sum() >= 2
+                (Stratum.of_values(values[groups], error[groups]),)
+                for values, error, groups in zip(estimates.values, errors, defined, strict=True)
+                if groups.sum() >= 2
             ]
-            return cls(tuple(map(_cleared, questions)), alike, errors)
+            return cls(tuple(map(_cleared, questions)), zeros, errors)
         hits, sizes = estimates.counts
-        rows = np.where(seen, sizes, 0.0)
-        shares = np.nan_to_num(ratio(np.where(seen, hits, 0.0), rows))
+        rows = np.where(defined, sizes, 0.0)
+        shares = np.nan_to_num(ratio(np.where(defined, hits, 0.0), rows))
         tests = tuple(map(_cleared, _questions(shares, rows, estimates.strata)))
-        if not np.allclose(shares[seen], estimates.values[seen]):
-            return cls(tests, alike, errors)
+        if not np.allclose(shares[defined], estimates.values[defined]):
+            return cls(tests, zeros, errors)
         pooled = ratio((shares * rows).sum(axis=1), rows.sum(axis=1))
-        rates = np.where(seen, pooled[:, None], np.nan)
-        return cls(tests, alike, errors, np.where(seen, sizes, np.nan), rates)
+        rates = np.where(defined, pooled[:, None], np.nan)
+        return cls(tests, zeros, errors, np.where(defined, sizes, np.nan), rates)
 
     def detector(self, level: float) -> Callable[[float], float]:
         """How often the test rejects, as a function of how many times the rows there are."""
-        each = level / len(self.questions)
-        limits = [_critical(question, each) for question in self.questions]
+        share_of_level = level / len(self.questions)
+        limits = [_critical(question, share_of_level) for question in self.questions]
 
         def detected(factor: float) -> float:
             missed = 1.0
             for question, (square, contrast) in zip(self.questions, limits, strict=True):
-                squares, contrasts = _together([stratum.drawn(factor) for stratum in question])
+                squares, contrasts = _joint([stratum.drawn(factor) for stratum in question])
                 missed *= 1 - float(((squares >= square) | (contrasts >= contrast)).mean())
             return 1 - missed
 
@@ -163,16 +165,16 @@ class NormalModel:
     def upper_ends(self, confidence: float, factor: float = 1.0) -> Floats:
         """Upper limits of the largest difference in any cell, one a draw."""
         rng = np.random.default_rng(SEED)
-        most = np.zeros(QUICK_DRAWS)
+        largest = np.zeros(QUICK_DRAWS)
         for values, errors in zip(self.values, self._errors(factor), strict=True):
             widest = np.argsort(-np.nan_to_num(errors))[:WIDEST]
-            kept = widest[np.isfinite(values[widest]) & np.isfinite(errors[widest])]
-            if len(kept) >= 2:
-                error = errors[kept]
-                shown = values[kept] + error * rng.standard_normal((QUICK_DRAWS, len(kept)))
-                limits = partial(_normal_limits, shown, error)
-                most = np.maximum(most, farthest(limits, confidence, ANGLES[::3]))
-        return most
+            chosen = widest[np.isfinite(values[widest]) & np.isfinite(errors[widest])]
+            if len(chosen) >= 2:
+                error = errors[chosen]
+                samples = values[chosen] + error * rng.standard_normal((QUICK_DRAWS, len(chosen)))
+                limits = partial(_normal_limits, samples, error)
+                largest = np.maximum(largest, farthest(limits, confidence, ANGLES[::3]))
+        return largest
 
     def _errors(self, factor: float) -> Floats:
         """Standard errors; those of rates as if a hit and a miss in two more rows were seen."""
@@ -199,10 +201,10 @@ def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
         tests = sum(stratum.shift.size for stratum in question)
         free = sum(stratum.free for stratum in question)
         return float(chdtri(free, level * SHARES[0])), float(chdtri(1, level * SHARES[1] / tests))
-    null = _together([stratum.null(NULL_DRAWS) for stratum in question])
+    null = _joint([stratum.null(NULL_DRAWS) for stratum in question])
     ranks = [NULL_DRAWS - np.argsort(np.argsort(values)) for values in null]
-    least = np.minimum(*(each / share for each, share in zip(ranks, SHARES, strict=True)))
-    limit = float(np.quantile(least, level, method="lower"))
+    smallest = np.minimum(*(each / share for each, share in zip(ranks, SHARES, strict=True)))
+    limit = float(np.quantile(smallest, level, method="lower"))
     square, contrast = (
         float(np.sort(values)[-max(int(limit * share), 1)])
         for values, share in zip(null, SHARES, strict=True)
@@ -210,11 +212,11 @@ def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
     return square, contrast
 
 
-def _normal_limits(values: Floats, errors: Floats, far: float) -> Floats:
-    return values + far * errors
+def _normal_limits(values: Floats, errors: Floats, distance: float) -> Floats:
+    return values + distance * errors
 
 
-def _together(strata: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+def _joint(strata: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     """The statistics of strata that are tested as one."""
     squares = np.sum([square for square, _ in strata], axis=0)
     return squares, np.max([contrast for _, contrast in strata], axis=0)
@@ -224,24 +226,24 @@ def _questions(
     shares: Floats, sizes: Floats, strata: NDArray[np.intp]
 ) -> tuple[tuple[Stratum, ...], ...]:
     """Cells of one distribution are outcomes of a stratum; other cells are their own questions."""
-    together, alone = [], []
+    partitions, single = [], []
     for stratum in np.unique(strata):
         cells = np.flatnonzero(strata == stratum)
-        kept = (sizes[cells] > 0).all(axis=0)
-        if kept.sum() < 2:
+        groups = (sizes[cells] > 0).all(axis=0)
+        if groups.sum() < 2:
             continue
-        part, rows = shares[np.ix_(cells, kept)], sizes[cells[0], kept]
-        rest = 1 - part.sum(axis=0)
-        if np.allclose(sizes[np.ix_(cells, kept)], rows) and (rest > -1e-9).all():
-            outcomes = np.vstack([part, np.maximum(rest, 0.0)[None]])
-            together.append(Stratum.of_rates(rows, outcomes[outcomes.sum(axis=1) > 1e-9]))
+        part, rows = shares[np.ix_(cells, groups)], sizes[cells[0], groups]
+        remaining = 1 - part.sum(axis=0)
+        if np.allclose(sizes[np.ix_(cells, groups)], rows) and (remaining > -1e-9).all():
+            outcomes = np.vstack([part, np.maximum(remaining, 0.0)[None]])
+            partitions.append(Stratum.of_rates(rows, outcomes[outcomes.sum(axis=1) > 1e-9]))
             continue
         for cell in cells:
-            seen = sizes[cell] > 0
-            if seen.sum() >= 2:
-                pair = np.stack([shares[cell, seen], 1 - shares[cell, seen]])
-                alone.append((Stratum.of_rates(sizes[cell, seen], pair),))
-    return tuple([tuple(together)] if together else []) + tuple(alone)
+            present = sizes[cell] > 0
+            if present.sum() >= 2:
+                pair = np.stack([shares[cell, present], 1 - shares[cell, present]])
+                single.append((Stratum.of_rates(sizes[cell, present], pair),))
+    return tuple([tuple(partitions)] if partitions else []) + tuple(single)
 
 
 def farthest(
@@ -254,18 +256,20 @@ def farthest(
     best: Floats | None = None
     for up, down in zip(np.cos(angles).round(12), np.sin(angles).round(12), strict=True):
         high, low = limits(float(reach * up)), limits(float(-reach * down))
-        ends = _apart(high, low)
+        ends = _largest_gap(high, low)
         best = ends if best is None else np.maximum(best, ends)
     assert best is not None
     return best
 
 
-def _apart(high: Floats, low: Floats) -> Floats:
+def _largest_gap(high: Floats, low: Floats) -> Floats:
     """The largest high − low of two different groups."""
     rows = np.arange(len(high))
     top, bottom = high.argmax(axis=1), low.argmin(axis=1)
     highest, lowest = high[rows, top], low[rows, bottom]
-    others, rest = high.copy(), low.copy()
-    others[rows, top], rest[rows, bottom] = -np.inf, np.inf
-    same = np.maximum(highest - rest.min(axis=1), others.max(axis=1) - lowest)
-    return np.asarray(np.where(top != bottom, highest - lowest, same))
+    high_others, low_others = high.copy(), low.copy()
+    high_others[rows, top], low_others[rows, bottom] = -np.inf, np.inf
+    extremes_coincide = np.maximum(
+        highest - low_others.min(axis=1), high_others.max(axis=1) - lowest
+    )
+    return np.asarray(np.where(top != bottom, highest - lowest, extremes_coincide))

@@ -74,7 +74,7 @@ class Sample:
     settings: Settings
     reading: Reading
     p_value: float
-    known: dict[float, ConfidenceInterval] = field(default_factory=dict)
+    intervals: dict[float, ConfidenceInterval] = field(default_factory=dict)
     paths: dict[int, Path] = field(default_factory=dict)
     candidates: dict[tuple[float, ...], NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -91,11 +91,11 @@ class Sample:
 
     def interval(self, confidence: float) -> ConfidenceInterval:
         """That of the model alone; made once."""
-        if confidence not in self.known:
-            self.known[confidence] = interval_of(
+        if confidence not in self.intervals:
+            self.intervals[confidence] = interval_of(
                 self.estimates, self.settings, self.reading, self.source, confidence, self.p_value
             )
-        return self.known[confidence]
+        return self.intervals[confidence]
 
     def path(self, cell: int) -> Path | None:
         """The way from the groups as observed to equal ones; made once."""
@@ -103,36 +103,40 @@ class Sample:
         if observed is None:
             return None
         if cell not in self.paths:
-            cloud, kept, _ = observed
-            self.paths[cell] = path_of(cloud, kept, self.settings.function)
+            cloud, groups, _ = observed
+            self.paths[cell] = path_of(cloud, groups, self.settings.function)
         return self.paths[cell]
 
     @cached_property
     def largest(self) -> int:
         """The cell that looks worst."""
         measure = self.settings.function
-        seen = {i: float(measure(cell[0].values)) for i, cell in enumerate(self.cells) if cell}
-        return max(seen, key=lambda i: (seen[i], -i))
+        inequalities = {
+            i: float(measure(cell[0].values)) for i, cell in enumerate(self.cells) if cell
+        }
+        return max(inequalities, key=lambda i: (inequalities[i], -i))
 
     def maybe_worst(self, reaches: Floats) -> NDArray[np.bool_]:
         """Which cells (reaches, cells) may be the worst, but for a part of the error of a reach."""
         key = tuple(reaches.tolist())
         if key not in self.candidates:
-            far, path = _with_error(reaches, BOX / 4 / (1 - BOX)), self.path(self.largest)
+            distance, path = _with_error(reaches, BOX / 4 / (1 - BOX)), self.path(self.largest)
             assert path is not None
-            least = np.interp(far, path.scores, path.levels)
+            smallest = np.interp(distance, path.scores, path.levels)
             chosen = np.zeros((len(reaches), len(self.cells)), bool)
             for i, cell in enumerate(self.cells):
                 if cell is not None and not self._mirrors(i):
-                    chosen[:, i] = most_uneven_within(cell[0], self.settings.function, far) >= least
+                    chosen[:, i] = (
+                        most_uneven_within(cell[0], self.settings.function, distance) >= smallest
+                    )
             chosen[:, self.largest] = True
             self.candidates[key] = chosen
         return self.candidates[key]
 
     def _mirrors(self, cell: int) -> bool:
         """Whether its rates are complements of those that look worst, which have the same gaps."""
-        one, two = self.estimates.values[[cell, self.largest]]
-        return not self.settings.function.is_relative and bool(np.allclose(one + two, 1.0))
+        first, second = self.estimates.values[[cell, self.largest]]
+        return not self.settings.function.is_relative and bool(np.allclose(first + second, 1.0))
 
 
 def difference(
@@ -145,28 +149,28 @@ def difference(
     larger the first model's is, and so how much less unequal.
     """
     if first.settings.resolved.falls:
-        known = difference(first.computed, second.computed, correlations, confidence)
-        return Difference(-known.value, -known.high, -known.low, known.p_value)
+        mirrored = difference(first.computed, second.computed, correlations, confidence)
+        return Difference(-mirrored.value, -mirrored.high, -mirrored.low, mirrored.p_value)
     value, reach = float(first.reading) - float(second.reading), reach_of(confidence)
     if np.isnan(value):
         return Difference(np.nan, np.nan, np.nan, np.nan)
     solved = first.settings.function.is_solved and first.settings.aggregate == "worst"
     reaches = np.minimum(reach * STEPS, FARTHEST)
 
-    def above(reverse: bool, at: list[int]) -> Floats:
-        one, two = (second, first) if reverse else (first, second)
+    def above(reverse: bool, indices: list[int]) -> Floats:
+        upper, lower = (second, first) if reverse else (first, second)
         if correlations is None or not solved:
-            return _apart(one, two, reaches[at])
-        known = np.swapaxes(correlations, 0, 1) if reverse else correlations
-        return _jointly(one, two, known, reaches, at)
+            return _from_single_intervals(upper, lower, reaches[indices])
+        mirrored = np.swapaxes(correlations, 0, 1) if reverse else correlations
+        return _jointly(upper, lower, mirrored, reaches, indices)
 
     toward = value < 0  # which limit is the one toward 0
     steps = list(range(len(STEPS)))
     if correlations is None or not solved:  # single intervals are dear
         steps = [OWN - 1, OWN] if above(not toward, [OWN])[0] >= 0 else [OWN, *steps[OWN + 2 :: 2]]
     ends = np.maximum.accumulate(above(not toward, steps))
-    near, far = float(ends[steps.index(OWN)]), float(above(toward, [OWN])[0])
-    low, high = (-far, near) if toward else (-near, far)
+    near_end, far_end = float(ends[steps.index(OWN)]), float(above(toward, [OWN])[0])
+    low, high = (-far_end, near_end) if toward else (-near_end, far_end)
     return Difference(value, min(low, value), max(high, value), _p_value(reaches[steps], ends))
 
 
@@ -189,46 +193,50 @@ def _p_value(steps: Floats, ends: Floats) -> float:
 
     if ends[0] >= 0:
         return 1.0
-    within, far = np.flatnonzero(ends >= 0), steps[-1]
+    within, distance = np.flatnonzero(ends >= 0), steps[-1]
     if len(within):
         i = within[0]
-        far = steps[i - 1] + (steps[i] - steps[i - 1]) * -ends[i - 1] / (ends[i] - ends[i - 1])
-    return float(min(1.0, 2 * ndtr(-far) / (1 - BOX)))
+        distance = steps[i - 1] + (steps[i] - steps[i - 1]) * -ends[i - 1] / (ends[i] - ends[i - 1])
+    return float(min(1.0, 2 * ndtr(-distance) / (1 - BOX)))
 
 
-def _apart(first: Sample, second: Sample, reach: Floats) -> Floats:
+def _from_single_intervals(first: Sample, second: Sample, reach: Floats) -> Floats:
     """Upper limits of the difference from single intervals, each with half of the error."""
     from scipy.special import ndtr
 
     ends = []
-    for far in reach:
-        confidence = float(1 - ndtr(-far) / (1 - BOX))
+    for distance in reach:
+        confidence = float(1 - ndtr(-distance) / (1 - BOX))
         ends.append(first.interval(confidence).high - second.interval(confidence).low)
     return np.array(ends)
 
 
 def _jointly(
-    first: Sample, second: Sample, correlations: Floats, reaches: Floats, at: list[int]
+    first: Sample, second: Sample, correlations: Floats, reaches: Floats, steps: list[int]
 ) -> Floats:
     """Upper limits of the difference, in the cells where the first model may be worst."""
-    measure, chosen, reach = first.settings.function, first.maybe_worst(reaches)[at], reaches[at]
-    most = np.full(len(reach), -np.inf)
+    measure, chosen, reach = (
+        first.settings.function,
+        first.maybe_worst(reaches)[steps],
+        reaches[steps],
+    )
+    largest = np.full(len(reach), -np.inf)
     for i in np.flatnonzero(chosen.any(axis=0)).tolist():
-        ours = first.path(i)
-        assert ours is not None
-        others = [
+        first_path = first.path(i)
+        assert first_path is not None
+        partners = [
             j
             for j in sorted({i, second.largest})
             if second.cells[j] and np.isfinite(correlations[i, j]).all()
         ]
-        within = reach if len(others) == 1 else _with_error(reach, 0.25)
-        limits = [most_uneven_within(ours.cloud, measure, reach)] if not others else []
-        for j in others:
-            theirs = second.path(j)
-            assert theirs is not None
-            limits.append(farthest(ours, theirs, correlations[i, j], measure, within))
-        most = np.maximum(most, np.where(chosen[:, i], np.min(limits, axis=0), -np.inf))
-    return most
+        within = reach if len(partners) == 1 else _with_error(reach, 0.25)
+        limits = [most_uneven_within(first_path.cloud, measure, reach)] if not partners else []
+        for j in partners:
+            second_path = second.path(j)
+            assert second_path is not None
+            limits.append(farthest(first_path, second_path, correlations[i, j], measure, within))
+        largest = np.maximum(largest, np.where(chosen[:, i], np.min(limits, axis=0), -np.inf))
+    return largest
 
 
 def correlated(
@@ -240,9 +248,9 @@ def correlated(
     and one that only the second does, are added to what was seen.
     """
     square = (first + one_row**2) * (second + other_row**2)
-    known = np.isfinite(square) & (square > 0) & np.isfinite(covariance)
+    defined = np.isfinite(square) & (square > 0) & np.isfinite(covariance)
     return np.asarray(
-        np.clip(np.where(known, covariance, 0.0) / np.sqrt(np.where(known, square, 1.0)), -1, 1)
+        np.clip(np.where(defined, covariance, 0.0) / np.sqrt(np.where(defined, square, 1.0)), -1, 1)
     )
 
 
@@ -254,21 +262,21 @@ def farthest(
 
     end = second.scores[-1]
     scores = np.minimum(reach[:, None] * np.sin(ANGLES), end)
-    left = np.sqrt(np.maximum(reach[:, None] ** 2 - scores**2, 0.0))
+    remaining = np.sqrt(np.maximum(reach[:, None] ** 2 - scores**2, 0.0))
     corner = -ndtri(ndtr(-reach) / 2)  # where all groups of the second may be alike
     scores[:, -1] = np.where(end <= corner, end, scores[:, -1])
-    left[:, -1] = np.where(end <= corner, corner, left[:, -1])
+    remaining[:, -1] = np.where(end <= corner, corner, remaining[:, -1])
     levels, moves = second.at(np.maximum(scores.ravel(), NEGLIGIBLE))  # at 0 it has no direction
     length = np.sqrt((moves**2).sum(axis=1, keepdims=True))
-    known = np.nan_to_num(ratio(correlations * moves, length))
-    most = _climbed(
+    directions = np.nan_to_num(ratio(correlations * moves, length))
+    largest = _climbed(
         first.cloud,
         measure,
         (correlations * moves)[:, first.kept],
-        known[:, first.kept],
-        left.reshape(-1, 1),
+        directions[:, first.kept],
+        remaining.reshape(-1, 1),
     )
-    difference = (most - levels).reshape(scores.shape).max(axis=1)
+    difference = (largest - levels).reshape(scores.shape).max(axis=1)
     return np.asarray(np.maximum(difference, first.levels[0] - second.levels[0]))
 
 
@@ -278,7 +286,9 @@ def most_uneven_within(cloud: Cloud, measure: Measure, reach: Floats) -> Floats:
     return _climbed(cloud, measure, nowhere, nowhere, reach[:, None])
 
 
-def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: Floats) -> Floats:
+def _climbed(
+    cloud: Cloud, measure: Measure, base: Floats, direction: Floats, remaining: Floats
+) -> Floats:
     """The most uneven groups within a distance of `base` (…, groups), from several starts.
 
     `known` is the direction whose part of the noise is known from the other model: the covariance
@@ -291,31 +301,31 @@ def _climbed(cloud: Cloud, measure: Measure, base: Floats, known: Floats, left: 
 
     observed, steepness = _read(cloud, base)
     if measure.reads == "extremes":
-        tops = np.argsort(-cloud.at(base + left), axis=1)[:, :EXTREMES].T
-        bottoms = np.argsort(cloud.at(base - left), axis=1)[:, :EXTREMES].T
+        tops = np.argsort(-cloud.at(base + remaining), axis=1)[:, :EXTREMES].T
+        bottoms = np.argsort(cloud.at(base - remaining), axis=1)[:, :EXTREMES].T
         toward = np.stack([groups[top] - groups[low] for top in tops for low in bottoms])
     else:
         widest = np.argsort(cloud.at(-1.0) - cloud.at(1.0))[:WIDEST]
-        alone = np.concatenate([groups[widest], -groups[widest]])[:, None]
-        alone = np.broadcast_to(alone, (len(alone), *base.shape))
-        toward = np.concatenate([pull(observed, steepness)[None], alone])
-    most = np.asarray(measure(observed))
-    for left_over in reversed(range(ROUNDS)):
-        along = (toward * known).sum(axis=-1, keepdims=True)
+        single = np.concatenate([groups[widest], -groups[widest]])[:, None]
+        single = np.broadcast_to(single, (len(single), *base.shape))
+        toward = np.concatenate([pull(observed, steepness)[None], single])
+    largest = np.asarray(measure(observed))
+    for rounds_left in reversed(range(ROUNDS)):
+        along = (toward * direction).sum(axis=-1, keepdims=True)
         square = (toward**2).sum(axis=-1, keepdims=True)
         length = np.sqrt(np.maximum(square - along**2, 1e-300))
-        moves = base + np.where(square > 0, left * (toward - known * along) / length, 0.0)
+        moves = base + np.where(square > 0, remaining * (toward - direction * along) / length, 0.0)
         values, steepness = _read(cloud, moves)
-        most = np.maximum(most, np.asarray(measure(values)).max(axis=0))
-        toward = pull(values, steepness) if left_over else toward
-    return most
+        largest = np.maximum(largest, np.asarray(measure(values)).max(axis=0))
+        toward = pull(values, steepness) if rounds_left else toward
+    return largest
 
 
 def _read(cloud: Cloud, moves: Floats) -> tuple[Floats, Floats]:
     """The values at signed distances, and how fast they grow with the distance."""
     place = np.clip((moves - DISTANCES[0]) / STEP, 0.0, len(DISTANCES) - 1.0)
     below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
-    each = np.arange(len(cloud))
-    start = cloud.curves[below, each]
-    rise = cloud.curves[below + 1, each] - start
+    groups = np.arange(len(cloud))
+    start = cloud.curves[below, groups]
+    rise = cloud.curves[below + 1, groups] - start
     return start + (place - below) * rise, rise

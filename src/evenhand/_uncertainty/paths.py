@@ -50,7 +50,7 @@ class Path:
         return levels, moves
 
 
-def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
+def path_of(cloud: Cloud, defined: NDArray[np.bool_], measure: Measure) -> Path:
     """The way from the groups as observed to equal ones, by the nearest of each evenness."""
     groups, value = len(cloud), float(measure(cloud.values))
     levels, scores, moves = [np.array([value])], [np.zeros(1)], [np.zeros((1, groups))]
@@ -69,7 +69,7 @@ def path_of(cloud: Cloud, kept: NDArray[np.bool_], measure: Measure) -> Path:
     path = np.concatenate(levels), np.concatenate(scores)
     order = np.argsort(-path[0], kind="stable")
     rising = np.maximum.accumulate(path[1][order])
-    return Path(cloud, kept, path[0][order], rising, np.concatenate(moves)[order])
+    return Path(cloud, defined, path[0][order], rising, np.concatenate(moves)[order])
 
 
 def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
@@ -83,13 +83,13 @@ def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
     error = np.where(toward < 0, values - cloud.at(-1.0), cloud.at(1.0) - values)
     weight = 1 / np.maximum(error, NEGLIGIBLE * (1 + np.abs(values))) ** 2
     weight = np.minimum(weight, 1e6 * float(np.median(weight)))
-    price = float(np.median(weight)) * PRICES
+    prices = float(np.median(weight)) * PRICES
     if measure.reads == "ranks":
         solve = fused(values, weight, float(measure(values)), values)
-        price = price * float(np.ptp(values)) / groups
+        prices = prices * float(np.ptp(values)) / groups
     else:
         solve = shrunk(values, weight, 0.0)
-    points = np.array([solve(at) for at in price])
+    points = np.array([solve(candidate) for candidate in prices])
     ties = np.array([groups - len(np.unique(point.round(9))) for point in points])
     free = np.where(ties == groups - 1, groups - 1, ties + 1)
     return points, free.astype(np.float64), (cloud.distance(points) ** 2).sum(axis=1)

@@ -48,10 +48,10 @@ def pooled(estimates: Estimates, levels: Levels) -> Floats:
         angles = np.arcsin(np.sqrt(np.clip((hits + 0.375) / (sizes + 0.75), 0.0, 1.0)))
         scale = np.where(rates[:, None], angles, scale)
         variances = np.where(rates[:, None], 1 / (4 * sizes + 2), variances)
-    known = np.isfinite(scale) & np.isfinite(values) & np.isfinite(variances) & (variances > 0)
-    means = shrunken(np.where(known, scale, 0.0), np.where(known, variances, np.inf), levels)
+    defined = np.isfinite(scale) & np.isfinite(values) & np.isfinite(variances) & (variances > 0)
+    means = shrunken(np.where(defined, scale, 0.0), np.where(defined, variances, np.inf), levels)
     means = np.where(rates[:, None], np.sin(np.clip(means, 0.0, np.pi / 2)) ** 2, means)
-    return np.where(known, means, values)
+    return np.where(defined, means, values)
 
 
 def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
@@ -84,8 +84,8 @@ def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
     several = np.flatnonzero(np.isfinite(variances).sum(axis=1) > 1)
     means = values.copy()
     for start in range(0, len(several), step):
-        at = several[start : start + step]
-        means[at] = _shrunken(values[at], variances[at], places, sizes)
+        cells = several[start : start + step]
+        means[cells] = _shrunken(values[cells], variances[cells], places, sizes)
     return means
 
 
@@ -112,19 +112,19 @@ def levels_of(groups: Sequence[Label], columns: int) -> Levels:
 
 def _shrunken(values: Floats, variances: Floats, places: Levels, sizes: list[int]) -> Floats:
     """Iterate to the variances of the effects: of groups, then of each column (parts, cells)."""
-    known = np.isfinite(variances)
-    count = known.sum(axis=1)
-    mean = (values * known).sum(axis=1) / count
-    spread = ((values - mean[:, None]) ** 2 * known).sum(axis=1) / count
+    defined = np.isfinite(variances)
+    count = defined.sum(axis=1)
+    mean = (values * defined).sum(axis=1) / count
+    spread = ((values - mean[:, None]) ** 2 * defined).sum(axis=1) / count
     spread = np.maximum(spread, 1e-200)  # all alike: nothing to shrink
     parts = np.repeat(spread[None], 1 + len(sizes), axis=0)
     means = values
     for _ in range(STEPS):
         means, updated = _step(values, variances, places, sizes, parts)
         updated = np.clip(updated, LEAST * spread, None)
-        moved = np.abs(updated - parts) / spread
+        change = np.abs(updated - parts) / spread
         parts = updated
-        if moved.max() <= CLOSE:
+        if change.max() <= CLOSE:
             break
     return means
 
@@ -145,8 +145,8 @@ def _step(
     matrix = _totals(precision, pairs, size * size).reshape(cells, size, size)
     blocks = list(_blocks(sizes))
     for block, variance in zip(blocks, parts[1:], strict=True):
-        at = np.arange(block.start, block.stop)
-        matrix[:, at, at] += 1 / variance[:, None]
+        diagonal = np.arange(block.start, block.stop)
+        matrix[:, diagonal, diagonal] += 1 / variance[:, None]
     covariance = np.linalg.inv(matrix)
     effects = np.einsum("cij,cj->ci", covariance, right)
     fitted = effects[:, places].sum(axis=1)
@@ -156,17 +156,17 @@ def _step(
     updated = [(shift**2).sum(axis=1) / np.maximum(free, 1e-12)]
     for block, variance in zip(blocks, parts[1:], strict=True):
         unknown = np.einsum("cii->c", covariance[:, block, block]) / variance
-        left = np.maximum(block.stop - block.start - unknown, 1e-12)
-        updated.append((effects[:, block] ** 2).sum(axis=1) / left)
+        effective_number = np.maximum(block.stop - block.start - unknown, 1e-12)
+        updated.append((effects[:, block] ** 2).sum(axis=1) / effective_number)
     return fitted + shift, np.array(updated)
 
 
 def _totals(amounts: Floats, places: Levels, size: int) -> Floats:
     """Amounts (cells, groups) added up in all their places (kinds, groups): (cells, size)."""
     cells = len(amounts)
-    at = places[:, None] + size * np.arange(cells)[:, None]
-    weights = np.broadcast_to(amounts, at.shape)
-    added = np.bincount(at.ravel(), weights.ravel(), minlength=cells * size)
+    flat_places = places[:, None] + size * np.arange(cells)[:, None]
+    weights = np.broadcast_to(amounts, flat_places.shape)
+    added = np.bincount(flat_places.ravel(), weights.ravel(), minlength=cells * size)
     return np.asarray(added.reshape(cells, size))
 
 
@@ -182,7 +182,7 @@ def _places(levels: Levels) -> tuple[Levels, list[int]]:
         coded, sizes = [], []
     mean = np.zeros(levels.shape[1], np.intp)
     starts = [block.start for block in _blocks(sizes)]
-    return np.array([mean, *(c + at for c, at in zip(coded, starts, strict=True))]), sizes
+    return np.array([mean, *(c + start for c, start in zip(coded, starts, strict=True))]), sizes
 
 
 def _blocks(sizes: list[int]) -> Iterator[slice]:

@@ -24,7 +24,7 @@ from evenhand._uncertainty.supposition import (
     as_counted,
     check_share,
     in_clusters,
-    one_apart,
+    one_group_shifted,
     place_of,
     sizes_of,
     supposed,
@@ -93,13 +93,14 @@ class Power(Result):
     confidence: float
     margin: float | None
     clusters: float | None = None
-    _ask: _Ask = field(init=False, repr=False)
+    _question: _Question = field(init=False, repr=False)
 
     @cached_property
     def differences(self) -> dict[Label, float]:
         """For each group, the smallest difference from all others that these rows would show."""
         return {
-            group: self._ask.least_difference(at, self.target) for at, group in enumerate(self.rows)
+            group: self._question.least_difference(place, self.target)
+            for place, group in enumerate(self.rows)
         }
 
     def document(self) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class Power(Result):
             }
             for group in self.rows
         ]
-        known = {
+        document = {
             "schema": "evenhand.power/1",
             "evenhand": version("evenhand"),
             "sentence": self.summary,
@@ -133,61 +134,59 @@ class Power(Result):
             "clusters": self.clusters,
             "groups": groups,
         }
-        return dict(finite(known))
+        return dict(finite(document))
 
     @property
     def _tables(self) -> Sequence[str]:
         return ("groups",)
 
     def _table(self, name: str) -> Columns:
-        known = self.document()[name]
-        return {
-            key: [group[key] for group in known] for key in ("label", "rows", "value", "needed")
-        }
+        rows = self.document()[name]
+        return {key: [group[key] for group in rows] for key in ("label", "rows", "value", "needed")}
 
     @property
     def summary(self) -> str:
         """The answer in plain words."""
         total = sum(self.rows.values())
         if self.question == "alike":
-            shown = f"show that they are alike within {number(self.margin)}"
+            conclusion = f"show that they are alike within {number(self.margin)}"
         else:
-            shown = "show that the groups differ"
+            conclusion = "show that the groups differ"
         words = (
-            f"If {self._truth()}, {plural(total, 'row')} like these {shown} in "
+            f"If {self._truth()}, {plural(total, 'row')} like these {conclusion} in "
             f"{self.power:.0%} of samples."
         )
-        return words + self._needed() + self._least()
+        return words + self._needed() + self._detectable()
 
     def _truth(self) -> str:
         values = list(self.values.values())
-        what = self._ask.design.of
+        quantity = self._question.design.quantity
         common = max(set(values), key=values.count)
-        other = [group for group, value in self.values.items() if value != common]
-        if not other:
-            return f"all groups have the same {what}"
-        if len(other) == 1 and len(values) > 2:
-            (group,) = other
+        different = [group for group, value in self.values.items() if value != common]
+        if not different:
+            return f"all groups have the same {quantity}"
+        if len(different) == 1 and len(values) > 2:
+            (group,) = different
             ends = f"{number(self.values[group])} and that of all others {number(common)}"
-            return f"the {what} of {show(group)} is {ends}"
-        return f"the {what}s lie between {number(min(values))} and {number(max(values))}"
+            return f"the {quantity} of {show(group)} is {ends}"
+        return f"the {quantity}s lie between {number(min(values))} and {number(max(values))}"
 
     def _needed(self) -> str:
         if np.isinf(self.factor):
             return " No number of rows would."
         if abs(self.power - self.target) <= NEAR:
             return ""
-        each = ", ".join(f"{show(group)} {rows:,.0f}" for group, rows in self.sizes.items())
-        few = f": {each}" if len(self.sizes) <= 6 else ""
-        words = f" For {self.target:.0%} it takes {times(self.factor)} these rows{few}"
+        counts = ", ".join(f"{show(group)} {rows:,.0f}" for group, rows in self.sizes.items())
+        listed = f": {counts}" if len(self.sizes) <= 6 else ""
+        words = f" For {self.target:.0%} it takes {times(self.factor)} these rows{listed}"
         if self.clusters is not None:
             return f"{words}, in {plural(self.clusters, 'cluster')}."
         if self.factor > 1 and np.isfinite(self.at_least):
             words += f"; or at least {plural(self.at_least, 'row')} of every group"
-        few_rows = [(group, self.rows[group]) for group in self.limiting if self.factor > 1]
-        return f"{words}.{lacking(few_rows)}"
+        narrowest = [(group, self.rows[group]) for group in self.limiting if self.factor > 1]
+        return f"{words}.{lacking(narrowest)}"
 
-    def _least(self) -> str:
+    def _detectable(self) -> str:
         if self.question == "alike":
             return f" In {self.target:.0%} they show it within {number(self.difference)}."
         whose = f"{show(self.apart)} ({plural(self.rows[self.apart], 'row')})"
@@ -332,9 +331,9 @@ def power(
     check_kinds(power=power, confidence=confidence, margin=margin, difference=difference, rate=rate)
     check_share("power", power)
     check_share("confidence", confidence)
-    groups, rows, seen, effective = sizes_of(sizes, criterion, favorable)
-    at = place_of(groups, rows, apart)
-    design = supposed(groups, rows, seen, rates, rate, means, sd)
+    groups, rows, observed, effective = sizes_of(sizes, criterion, favorable)
+    place = place_of(groups, rows, apart)
+    design = supposed(groups, rows, observed, rates, rate, means, sd)
     if effective is None:
         design = in_clusters(design, groups, cluster, correlation)
     elif cluster is not None or correlation is not None:
@@ -343,27 +342,29 @@ def power(
         )
     else:
         design = as_counted(design, sizes, groups, effective)
-    given = rates is not None or means is not None
+    has_values = rates is not None or means is not None
     if margin is not None and not margin > 0:
         raise InputError(f"margin is a difference above 0, such as 0.05; it is {margin}.")
     if margin is not None and margin >= 1 and (rate is not None or rates is not None):
         raise InputError(f"margin={margin:g} is not a difference of rates: five points are 0.05.")
-    if difference is not None and given:
+    if difference is not None and has_values:
         raise InputError("Pass either the true values of all groups or a difference, not both.")
     common = alike(design)
-    ask = _Ask(design, common, margin, confidence)
+    question = _Question(design, common, margin, confidence)
     if difference is not None:
-        ask = ask.about(one_apart(common, at, difference))
-    elif margin is not None and not given:
-        ask = ask.about(common)
-    elif not given and seen is None:
-        least = ask.least_difference(at, power)
-        ask = ask.about(common if np.isnan(least) else one_apart(common, at, least))
-    return _answer(ask, groups, at, power)
+        question = question.about(one_group_shifted(common, place, difference))
+    elif margin is not None and not has_values:
+        question = question.about(common)
+    elif not has_values and observed is None:
+        smallest = question.least_difference(place, power)
+        question = question.about(
+            common if np.isnan(smallest) else one_group_shifted(common, place, smallest)
+        )
+    return _answer(question, groups, place, power)
 
 
 @dataclass(frozen=True, eq=False)
-class _Ask:
+class _Question:
     """A design, the same with all groups alike, and the question."""
 
     design: Design
@@ -371,8 +372,8 @@ class _Ask:
     margin: float | None
     confidence: float
 
-    def about(self, design: Design) -> _Ask:
-        return _Ask(design, self.common, self.margin, self.confidence)
+    def about(self, design: Design) -> _Question:
+        return _Question(design, self.common, self.margin, self.confidence)
 
     def power(self, design: Design) -> float:
         """How often the design shows it."""
@@ -390,12 +391,12 @@ class _Ask:
     @property
     def possible(self) -> bool:
         """Whether enough rows would show it."""
-        apart = float(np.ptp(self.design.values))
-        return apart > 0 if self.margin is None else apart < self.margin
+        largest_difference = float(np.ptp(self.design.values))
+        return largest_difference > 0 if self.margin is None else largest_difference < self.margin
 
     def factor(self, target: float) -> float:
         design = self.design
-        return _least(
+        return _where_power_reaches(
             target,
             self.quick(design),
             lambda factor: self.power(design.resized(factor * design.sizes)),
@@ -408,67 +409,67 @@ class _Ask:
         def filled(rows: float) -> Design:
             return self.design.resized(np.maximum(self.design.sizes, np.ceil(rows)))
 
-        return _least(
+        return _where_power_reaches(
             target,
             lambda rows: self.quick(filled(rows))(1.0),
             lambda rows: self.power(filled(rows)),
             (float(self.design.sizes.min()), MOST_FACTOR * float(self.design.sizes.max())),
         )
 
-    def least_difference(self, at: int, target: float) -> float:
+    def least_difference(self, place: int, target: float) -> float:
         """The least difference of a group from all others that is found so often."""
         common = self.common
         room = max(float(abs(end - common.values[0])) for end in common.bounds) - 1e-6
         if not np.isfinite(room):
             room = 1e3 * float(common.spread.max())
         level = 1 - self.confidence
-        difference = _least(
+        difference = _where_power_reaches(
             target,
-            lambda gap: one_apart(common, at, gap).model.detector(level)(1.0),
-            lambda gap: one_apart(common, at, gap).detected(level),
+            lambda gap: one_group_shifted(common, place, gap).model.detector(level)(1.0),
+            lambda gap: one_group_shifted(common, place, gap).detected(level),
             (1e-4 * room, room),
         )
         return difference if np.isfinite(difference) else np.nan
 
 
-def _answer(ask: _Ask, groups: tuple[Label, ...], at: int, target: float) -> Power:
-    design = ask.design
-    factor = ask.factor(target) if ask.possible else np.inf
-    if ask.margin is None:
-        difference = ask.least_difference(at, target)
+def _answer(question: _Question, groups: tuple[Label, ...], place: int, target: float) -> Power:
+    design = question.design
+    factor = question.factor(target) if question.possible else np.inf
+    if question.margin is None:
+        difference = question.least_difference(place, target)
     else:
-        difference = float(np.quantile(design.upper_ends(ask.confidence), target))
+        difference = float(np.quantile(design.upper_ends(question.confidence), target))
     needed = np.ceil(factor * design.sizes - 1e-9)
     at_least = float(design.sizes.min())
     if factor > 1:
-        at_least = np.ceil(ask.at_least(target)) if ask.possible else np.inf
+        at_least = np.ceil(question.at_least(target)) if question.possible else np.inf
     clusters = None
     if isinstance(design, Clustered):
-        units = np.ceil(factor * design.sizes / design.each - 1e-9)
+        units = np.ceil(factor * design.sizes / design.cluster_size - 1e-9)
         clusters = float(units.max() if design.is_shared else units.sum())
         at_least = float(needed.min()) if design.is_shared else at_least
-    errors = ask.common.error
+    errors = question.common.error
     answer = Power(
-        question="differ" if ask.margin is None else "alike",
+        question="differ" if question.margin is None else "alike",
         rows=dict(zip(groups, design.sizes.astype(int).tolist(), strict=True)),
         values=dict(zip(groups, design.values.tolist(), strict=True)),
-        power=ask.power(design),
+        power=question.power(design),
         target=target,
         difference=difference,
         factor=factor,
         sizes=dict(zip(groups, needed.tolist(), strict=True)),
         at_least=float(at_least),
-        apart=groups[at],
+        apart=groups[place],
         limiting=tuple(groups[i] for i in limiting(errors)),
-        confidence=ask.confidence,
-        margin=ask.margin,
+        confidence=question.confidence,
+        margin=question.margin,
         clusters=clusters,
     )
-    object.__setattr__(answer, "_ask", ask)  # not an argument: `differences` asks on
+    object.__setattr__(answer, "_question", question)  # not an argument: `differences` asks on
     return answer
 
 
-def _least(
+def _where_power_reaches(
     target: float,
     quick: Callable[[float], float],
     exact: Callable[[float], float],

@@ -15,18 +15,18 @@ from evenhand._data.tallies import Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty import replicates
 from evenhand._uncertainty.clusters import (
-    KNOWN,
+    INFINITE_FREEDOM,
     Amount,
     amount_of,
     are_dependent,
-    as_known,
     crossings,
     row_squares,
+    student_rows,
     units_of_scores,
 )
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curves, student_limits
 from evenhand._uncertainty.differences import rate_bounds
-from evenhand._uncertainty.influence import Known
+from evenhand._uncertainty.influence import ErrorEstimates
 from evenhand._uncertainty.replicates import Reader, influence_amount, rates_amount
 from evenhand.statistics import Shares, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
@@ -39,14 +39,14 @@ ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken
 
 def rates(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     """A statistic that never falls as the share of hits grows: it has a rate's exact limits."""
-    kept = places(statistic.read(source), table)
+    cells = places(statistic.read(source), table)
     if statistic.shares(source.whole) is None and statistic.fraction(source.whole) is not None:
-        return _linear_fractional(source, statistic, table, kept)
+        return _linear_fractional(source, statistic, table, cells)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
-        each = [_shares(statistic, counts, of=name) for name in _weights(counts)]
+        counted = [_shares(statistic, counts, name) for name in _weights(counts)]
         hits, misses = (
-            np.array([part[kept] for part in parts]) for parts in zip(*each, strict=True)
+            np.array([part[cells] for part in parts]) for parts in zip(*counted, strict=True)
         )
         return hits, hits + misses
 
@@ -55,8 +55,8 @@ def rates(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     return _rates(table, _drawn(source, read), strata, looks, statistic.of_share)
 
 
-def _shares(statistic: Statistic, counts: Tally, of: str) -> Shares:
-    shares = statistic.shares(counts, of=of)
+def _shares(statistic: Statistic, counts: Tally, name: str) -> Shares:
+    shares = statistic.shares(counts, of=name)
     if shares is None:
         raise InputError(
             f"No interval is known for {statistic.formula}: nothing tells its hits from its "
@@ -74,9 +74,9 @@ def sums_of_hits(source: Tally, statistic: Statistic, table: Table) -> Estimates
 def cuts(scores: Distribution) -> Estimates:
     """Shares of each group at or below a number of cut points."""
     mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
-    at = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
+    quantiles = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
-    edges = np.unique(np.concatenate([scores.values[at], spaced]))
+    edges = np.unique(np.concatenate([scores.values[quantiles], spaced]))
     ends = np.searchsorted(scores.values, edges, side="right")  # values are in order
     bins = np.repeat(np.arange(len(edges) + 1), np.diff(ends, prepend=0, append=len(scores)))
     codes, groups = scores.codes.astype(np.intp), len(scores.groups)
@@ -102,17 +102,17 @@ def cuts(scores: Distribution) -> Estimates:
         if (free <= NORMAL).any():
             draws = draws._replace(free=np.broadcast_to(free, share.shape))
     parts = []
-    for sign, which in crossings(range(len(scores.clusters))):
-        units, unit = units_of_scores(scores, *which)
+    for sign, axes in crossings(range(len(scores.clusters))):
+        units, unit = units_of_scores(scores, *axes)
         under, weight = below(scores.weights, unit, len(units.owner))
-        alone = below(square, unit, len(units.owner))[1]
+        unit_squares = below(square, unit, len(units.owner))[1]
         residuals = under - share[:, units.owner] * weight
-        parts.append((sign, units.varied(residuals, weight, alone, share * (1 - share))))
-    draws = _amounting(draws, amount_of(parts)) if parts else draws
+        parts.append((sign, units.varied(residuals, weight, unit_squares, share * (1 - share))))
+    draws = _with_amount(draws, amount_of(parts)) if parts else draws
     if scores.survey is not None:
-        each = (ratio(*below(weight, codes, groups)) for weight in scores.survey.replicates)
-        moved = replicates.deviations(map(np.nan_to_num, each), share, scores.survey.scale)
-        draws = _amounting(draws, replicates.amount(moved, share * (1 - share), draws.sizes))
+        replicated = (ratio(*below(weight, codes, groups)) for weight in scores.survey.replicates)
+        shifts = replicates.deviations(map(np.nan_to_num, replicated), share, scores.survey.scale)
+        draws = _with_amount(draws, replicates.amount(shifts, share * (1 - share), draws.sizes))
     return _rates(table, draws, np.zeros(len(edges), np.intp), LOOKS)
 
 
@@ -121,13 +121,13 @@ def averages(source: Tally, statistic: Statistic, table: Table) -> Estimates:
     parts = []
     for part in statistic.parts:
         read = part.read(source)
-        kept = places(read, table)
-        chosen = Table(read.values[kept], table.cells, table.groups)
+        cells = places(read, table)
+        chosen = Table(read.values[cells], table.cells, table.groups)
         parts.append(rates(source, part, chosen))
     moves = [np.abs(part.curves - part.values) for part in parts]
     # In a cluster both may go together: then their deviations add up, not their variances.
-    together = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
-    reach = together / 2
+    total = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
+    reach = total / 2
     z = DISTANCES[:, None, None]
     curves = np.clip(table.values + np.sign(z) * reach, 0.0, 1.0)
     sizes = np.minimum(parts[0].sizes, parts[1].sizes)
@@ -141,28 +141,28 @@ def _average_bounds(parts: Sequence[Estimates], error: float) -> tuple[Floats, F
     return (low + lower) / 2, (high + higher) / 2
 
 
-def hits_drawn(source: Tally, of: str, *given: str) -> Draws:
+def hits_drawn(source: Tally, hit_sum: str, *conditions: str) -> Draws:
     """The hits, a sum of the rows, among those of every group (cells, groups), or of its bins."""
 
     def table(counts: Tally, name: str) -> Floats:
-        return np.atleast_2d(counts.table(*given, "group", of=name))
+        return np.atleast_2d(counts.table(*conditions, "group", of=name))
 
-    total, hits = table(source, "weight"), table(source, of)
+    total, hits = table(source, "weight"), table(source, hit_sum)
     share, is_weighted = np.nan_to_num(ratio(hits, total)), "weight²" in source.sums
     squares = table(source, "weight²") if is_weighted else total
     if is_weighted:
-        heavy = f"weight²·{of}"
-        struck = table(source, heavy) if heavy in source.sums else squares * share
+        squared_hits = f"weight²·{hit_sum}"
+        struck = table(source, squared_hits) if squared_hits in source.sums else squares * share
         hits, total = _linearized(hits, total, struck, squares)
     draws = _unweighed(hits, total)
 
     def read(counts: Tally) -> tuple[Floats, Floats]:
         names = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
         rows = np.array([table(counts, name) for name in names])
-        return np.broadcast_to(table(counts, of), rows.shape), rows
+        return np.broadcast_to(table(counts, hit_sum), rows.shape), rows
 
     amount = rates_amount(source, read)
-    return draws if amount is None else _amounting(draws, amount)
+    return draws if amount is None else _with_amount(draws, amount)
 
 
 class Draws(NamedTuple):
@@ -206,17 +206,17 @@ def _rates(
     curves = link(_tilted(rate_curves(draws.hits, draws.sizes, draws.free), draws.odds))
     curves = np.where(np.isnan(table.values), np.nan, curves)
     exact = partial(_linked_bounds, draws, link)
-    known = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
-    alone = exact
+    parts = (table.values, curves, table.cells, table.groups, draws.sizes, strata, looks, exact)
+    single = exact
     if draws.alone is not None:
         share = np.nan_to_num(ratio(draws.hits, draws.sizes))
-        single = draws._replace(hits=share * draws.alone, sizes=draws.alone)
-        alone = partial(_linked_bounds, single, link)
+        single_draws = draws._replace(hits=share * draws.alone, sizes=draws.alone)
+        single = partial(_linked_bounds, single_draws, link)
     return Estimates(
-        *known,
+        *parts,
         counts=draws.counts,
         is_weighted=draws.is_weighted,
-        alone=alone,
+        alone=single,
         free=draws.free,
     )
 
@@ -224,7 +224,7 @@ def _rates(
 def _linked_bounds(
     draws: Draws, link: Callable[[Floats], Floats], error: float
 ) -> tuple[Floats, Floats]:
-    rows = draws.sizes if draws.free is None else as_known(draws.sizes, draws.free, error)
+    rows = draws.sizes if draws.free is None else student_rows(draws.sizes, draws.free, error)
     low, high = rate_bounds(ratio(draws.hits, draws.sizes), rows, error)
     return link(_tilted(low, draws.odds)), link(_tilted(high, draws.odds))
 
@@ -242,7 +242,7 @@ def _weighed(hits: Floats, total: Floats) -> Draws:
     outcome alone it is exact: a group in which an outcome was not seen would have seen it with the
     weight that it has in the other groups.
     """
-    counts, heavy = [], []
+    counts, mean_weights = [], []
     for counted, weight, squares in (hits, total - hits):
         rows = np.where(
             weight > ROUNDING * total[1], counted, 0.0
@@ -252,8 +252,8 @@ def _weighed(hits: Floats, total: Floats) -> Draws:
         typical = np.nan_to_num(ratio((design * rows).sum(axis=-1, keepdims=True), shared))
         counts.append(rows / np.maximum(design, np.maximum(typical, 1.0)))
         common = ratio(weight.sum(axis=-1, keepdims=True), counts[-1].sum(axis=-1, keepdims=True))
-        heavy.append(np.where(counts[-1] > 0, ratio(weight, counts[-1]), common))
-    odds = ratio(heavy[0], heavy[1])
+        mean_weights.append(np.where(counts[-1] > 0, ratio(weight, counts[-1]), common))
+    odds = ratio(mean_weights[0], mean_weights[1])
     odds = np.where(np.isfinite(odds) & (odds > 0), odds, 1.0)
     return Draws(counts[0], counts[0] + counts[1], odds)
 
@@ -268,7 +268,7 @@ def _drawn(source: Tally, read: Reader) -> Draws:
     draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
     amount = rates_amount(source, read)
     if amount is not None:
-        return _amounting(draws, amount)
+        return _with_amount(draws, amount)
     if "fpc" in source.sums:
         return _corrected(draws, source, read)
     return _with_heavy_rows(draws, source, read) if "weight⁴" in source.sums else draws
@@ -291,21 +291,23 @@ def _with_heavy_rows(draws: Draws, source: Tally, read: Reader) -> Draws:
 def _normality(square: Any, fourth: Any) -> Floats:
     """Degrees of freedom by which Student's t is as far from normal as a sum of weighted rows."""
     equal = ratio(np.asarray(square, np.float64) ** 2, np.asarray(fourth, np.float64))
-    return np.asarray(np.minimum(np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2, KNOWN))
+    return np.asarray(
+        np.minimum(np.where(np.isfinite(equal), equal, np.inf) ** 2 / 2, INFINITE_FREEDOM)
+    )
 
 
 def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
     """More rows, by as much as a finite population leaves less to chance."""
-    squares, left = (
+    squares, corrected = (
         read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
         for name in ("weight²", "fpc")
     )
-    part = np.nan_to_num(ratio(left, squares), nan=1.0)
+    part = np.nan_to_num(ratio(corrected, squares), nan=1.0)
     hits, sizes = draws.counts
-    return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, KNOWN))
+    return Draws(hits / part, sizes / part, np.ones(1), np.full(sizes.shape, INFINITE_FREEDOM))
 
 
-def _amounting(draws: Draws, amount: Amount) -> Draws:
+def _with_amount(draws: Draws, amount: Amount) -> Draws:
     """The same rates of as many rows as dependent ones amount to."""
     share = np.nan_to_num(ratio(*draws.counts))
     return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free, amount.alone)
@@ -331,29 +333,29 @@ def _linearized(
     return share * sizes, sizes
 
 
-def places(whole: Table, kept: Table) -> list[int]:
+def places(table: Table, subset: Table) -> list[int]:
     """Where the cells of a table are among all cells."""
-    where = {cell: place for place, cell in enumerate(whole.cells)}
-    return [where[cell] for cell in kept.cells]
+    where = {cell: place for place, cell in enumerate(table.cells)}
+    return [where[cell] for cell in subset.cells]
 
 
 def _linear_fractional(
-    source: Tally, statistic: Statistic, table: Table, kept: list[int]
+    source: Tally, statistic: Statistic, table: Table, cells: list[int]
 ) -> Estimates:
     """Any other ratio of counts, by its linear approximation."""
-    whole = source.whole
-    size, rows = whole.table("group"), replace(whole, sums={"rows": whole.sums["rows"]})
-    squares = whole.table("group", of="weight²") if "weight²" in whole.sums else size
-    variance, equal = row_squares(whole, statistic)[kept], ratio(size**2, squares)
+    counts = source.whole
+    size, rows = counts.table("group"), replace(counts, sums={"rows": counts.sums["rows"]})
+    squares = counts.table("group", of="weight²") if "weight²" in counts.sums else size
+    variance, equal = row_squares(counts, statistic)[cells], ratio(size**2, squares)
     counted = statistic.fraction(rows)
     assert counted is not None
-    free = np.maximum(counted[1][kept], 2.0)
+    free = np.maximum(counted[1][cells], 2.0)
 
     def influence(*parts: Any) -> Floats:
-        return statistic.influence(*parts)[kept]
+        return statistic.influence(*parts)[cells]
 
     amount = influence_amount(source, influence, variance * equal)
     if amount is not None:
         variance, free = variance * ratio(equal, amount.rows), amount.free
-    known = Known(np.sqrt(variance), free, np.zeros_like(variance))
-    return student_limits(table, table.values, known, statistic.bounds)
+    errors = ErrorEstimates(np.sqrt(variance), free, np.zeros_like(variance))
+    return student_limits(table, table.values, errors, statistic.bounds)

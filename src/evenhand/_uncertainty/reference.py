@@ -24,12 +24,12 @@ from evenhand._uncertainty.curves import Estimates, curve_at, rate_curves
 from evenhand._words import did_you_mean
 
 Floats = NDArray[np.float64]
-How = Literal["difference", "ratio"]
+Scale = Literal["difference", "ratio"]
 
 ANGLES = np.linspace(0, np.pi / 2, 25)
 
 
-class Beside(NamedTuple):
+class Comparison(NamedTuple):
     """The groups' differences from a reference, or ratios to it, with simultaneous limits."""
 
     values: Floats
@@ -37,50 +37,55 @@ class Beside(NamedTuple):
     high: Floats
 
 
-def against(
-    hits: Any, rows: Any, to: Any, how: How, error: float, among: NDArray[np.bool_] | None = None
-) -> Beside:
+def compare_rates(
+    hits: Any,
+    rows: Any,
+    to: Any,
+    scale: Scale,
+    error: float,
+    among: NDArray[np.bool_] | None = None,
+) -> Comparison:
     """Rates beside a reference: the place of a group, "best" (the highest) or "overall".
 
     `among` says which groups can be the best one; all by default.
 
-    >>> ratios = against([40, 60, 90], [100, 100, 100], "best", "ratio", 0.05)
+    >>> ratios = compare_rates([40, 60, 90], [100, 100, 100], "best", "ratio", 0.05)
     >>> ratios.values.round(2), ratios.high.round(2)
     (array([0.44, 0.67, 1.  ]), array([0.61, 0.83, 1.  ]))
     """
     hits, rows = np.asarray(hits, np.float64), np.asarray(rows, np.float64)
     rates = np.divide(hits, rows, out=np.full(hits.shape, np.nan), where=rows > 0)
-    return beside(rates, rate_curves(hits, rows), rows, to, how, error, among)
+    return compare_values(rates, rate_curves(hits, rows), rows, to, scale, error, among)
 
 
-def beside(
+def compare_values(
     values: Floats,
     curves: Floats,
     sizes: Floats,
     to: Any,
-    how: How,
+    scale: Scale,
     error: float,
     among: NDArray[np.bool_] | None = None,
-) -> Beside:
+) -> Comparison:
     """The same of any values with confidence curves (distances, groups)."""
-    seen = np.isfinite(values)
+    defined = np.isfinite(values)
     among = np.ones(len(values), bool) if among is None else among
-    found = Beside(*(np.full(len(values), np.nan) for _ in range(3)))
-    if seen.sum() < 2 or (isinstance(to, int | np.integer) and not seen[to]):
-        return found
-    place = int(np.count_nonzero(seen[:to])) if isinstance(to, int | np.integer) else to
-    known = values[seen], curves[:, seen], sizes[seen]
+    comparison = Comparison(*(np.full(len(values), np.nan) for _ in range(3)))
+    if defined.sum() < 2 or (isinstance(to, int | np.integer) and not defined[to]):
+        return comparison
+    place = int(np.count_nonzero(defined[:to])) if isinstance(to, int | np.integer) else to
+    evidence = values[defined], curves[:, defined], sizes[defined]
     if to == "best":
-        parts = _beside_best(*known[:2], np.flatnonzero(among[seen]), how, error)
+        parts = _compared_with_best(*evidence[:2], np.flatnonzero(among[defined]), scale, error)
     else:
-        parts = _beside(*known, place, how, error)
-    for whole, part in zip(found, parts, strict=True):
-        whole[seen] = part
-    return found
+        parts = _compared(*evidence, place, scale, error)
+    for complete, part in zip(comparison, parts, strict=True):
+        complete[defined] = part
+    return comparison
 
 
 def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
-    """The reference as `beside` knows it."""
+    """The reference as `compare_values` knows it."""
     check_labels(to=to)
     if to in groups:
         return groups.index(to)
@@ -92,8 +97,8 @@ def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
     )
 
 
-def interval_beside(
-    estimates: Estimates, to: Label, how: How, error: float
+def reference_limits(
+    estimates: Estimates, to: Label, scale: Scale, error: float
 ) -> tuple[Floats, Floats]:
     """Limits of how far the farthest group of each cell is from the reference, in either direction.
 
@@ -105,93 +110,109 @@ def interval_beside(
         estimates.values, np.moveaxis(estimates.curves, 1, 0), estimates.sizes, strict=True
     ):
         looks = len(np.unique(estimates.strata)) * estimates.looks
-        sure = beside(values, curves, sizes, place, how, error / looks)
+        separate = compare_values(values, curves, sizes, place, scale, error / looks)
         number = max(int(np.isfinite(values).sum()) - (place != "overall"), 1)
-        wide = beside(values, curves, sizes, place, how, min(error * number, 1.0))
-        ends.append((np.nanmax(_apart(sure, how)[0]), np.nanmax(_apart(wide, how)[1])))
+        joint = compare_values(values, curves, sizes, place, scale, min(error * number, 1.0))
+        ends.append(
+            (np.nanmax(_distances(separate, scale)[0]), np.nanmax(_distances(joint, scale)[1]))
+        )
     lows, highs = np.transpose(ends)
     return lows, highs
 
 
-def _apart(found: Beside, how: How) -> tuple[Floats, Floats]:
+def _distances(comparison: Comparison, scale: Scale) -> tuple[Floats, Floats]:
     """A lower bound of how far a group is from the reference, and how far it can be."""
-    if how == "difference":
-        least = np.maximum(np.maximum(found.low, -found.high), 0.0)
-        return least, np.maximum(np.abs(found.low), np.abs(found.high))
-    inverse = [1 / np.maximum(end, 1e-300) for end in (found.low, found.high)]
-    least = np.maximum(np.maximum(1 - found.high, 1 - inverse[0]), 0.0)
-    return least, np.maximum(np.maximum(1 - found.low, 1 - inverse[1]), 0.0)
+    if scale == "difference":
+        lowest = np.maximum(np.maximum(comparison.low, -comparison.high), 0.0)
+        return lowest, np.maximum(np.abs(comparison.low), np.abs(comparison.high))
+    inverse = [1 / np.maximum(end, 1e-300) for end in (comparison.low, comparison.high)]
+    lowest = np.maximum(np.maximum(1 - comparison.high, 1 - inverse[0]), 0.0)
+    return lowest, np.maximum(np.maximum(1 - comparison.low, 1 - inverse[1]), 0.0)
 
 
-def _beside_best(
-    values: Floats, curves: Floats, references: NDArray[np.intp], how: How, error: float
-) -> Beside:
+def _compared_with_best(
+    values: Floats, curves: Floats, references: NDArray[np.intp], scale: Scale, error: float
+) -> Comparison:
     """Beside the highest of some of the groups."""
     from scipy.special import ndtri
 
     number = len(values)
-    each, every = error / number, error / max((number - 1) * len(references), 1)
-    low = _limits(curves, references, how, float(-ndtri(each / 2)))[0]
-    high = _limits(curves, references, how, float(-ndtri(every / 2)))[1]
-    shown = _combined(values, values[references].max(), how)
-    return Beside(shown, np.minimum(low, shown), np.maximum(high, shown))
+    lower_error, upper_error = error / number, error / max((number - 1) * len(references), 1)
+    low = _limits(curves, references, scale, float(-ndtri(lower_error / 2)))[0]
+    high = _limits(curves, references, scale, float(-ndtri(upper_error / 2)))[1]
+    observed = _combined(values, values[references].max(), scale)
+    return Comparison(observed, np.minimum(low, observed), np.maximum(high, observed))
 
 
-def _beside(
-    values: Floats, curves: Floats, sizes: Floats, to: Any, how: How, error: float
-) -> Beside:
+def _compared(
+    values: Floats, curves: Floats, sizes: Floats, to: Any, scale: Scale, error: float
+) -> Comparison:
     from scipy.special import ndtri
 
     number = len(values)
     if to == "overall":
         share = sizes / sizes.sum()
-        others = (share @ values - share * values) / (1 - share)
+        other_values = (share @ values - share * values) / (1 - share)
         reach = float(-ndtri(error / number / 2))
         ends = [curve_at(curves, z) - values for z in (-reach, reach)]
         spread = [
             np.sqrt(((share * end) ** 2).sum() - (share * end) ** 2) / (1 - share) for end in ends
         ]
-        both = [_overall(values, others, share, ends, spread, how, up) for up in (False, True)]
-        return Beside(_combined(values, share @ values, how), *both)
+        limits = [
+            _overall(values, other_values, share, ends, spread, scale, up) for up in (False, True)
+        ]
+        return Comparison(_combined(values, share @ values, scale), *limits)
     reach = float(-ndtri(error / (number - 1) / 2))
-    low, high = _limits(curves, np.array([to]), how, reach)
-    shown = _combined(values, values[to], how)
-    low[to], high[to] = shown[to], shown[to]
-    return Beside(shown, low, high)
+    low, high = _limits(curves, np.array([to]), scale, reach)
+    observed = _combined(values, values[to], scale)
+    low[to], high[to] = observed[to], observed[to]
+    return Comparison(observed, low, high)
 
 
 def _overall(
-    values: Floats, others: Floats, share: Floats, ends: Any, spread: Any, how: How, up: bool
+    values: Floats,
+    other_values: Floats,
+    share: Floats,
+    ends: Any,
+    spread: Any,
+    scale: Scale,
+    up: bool,
 ) -> Floats:
     """Limits beside everyone, the group included: of the group and of the others, apart."""
     angles = ANGLES[:, None]
-    ours = values + np.cos(angles) * ends[up]
-    theirs = others + np.sin(angles) * (-spread[0] if up else spread[1])
-    everyone = share * ours + (1 - share) * np.maximum(theirs, 0.0 if how == "ratio" else -np.inf)
-    reached = _combined(ours, everyone, how)
+    group_limits = values + np.cos(angles) * ends[up]
+    other_limits = other_values + np.sin(angles) * (-spread[0] if up else spread[1])
+    everyone = share * group_limits + (1 - share) * np.maximum(
+        other_limits, 0.0 if scale == "ratio" else -np.inf
+    )
+    reached = _combined(group_limits, everyone, scale)
     return np.asarray(reached.max(axis=0) if up else reached.min(axis=0))
 
 
 def _limits(
-    curves: Floats, references: NDArray[np.intp], how: How, reach: float
+    curves: Floats, references: NDArray[np.intp], scale: Scale, reach: float
 ) -> tuple[Floats, Floats]:
     """The least lower and upper limits of every group beside any of the references but itself."""
-    itself = 1.0 if how == "ratio" else 0.0
-    least = np.full((2, curves.shape[1]), np.inf)
-    for side, end in ((-1.0, least[0]), (1.0, least[1])):
-        ours = np.array([curve_at(curves, side * reach * np.cos(angle)) for angle in ANGLES])
-        theirs = np.array([curve_at(curves, -side * reach * np.sin(angle)) for angle in ANGLES])
+    itself = 1.0 if scale == "ratio" else 0.0
+    extremes = np.full((2, curves.shape[1]), np.inf)
+    for side, end in ((-1.0, extremes[0]), (1.0, extremes[1])):
+        group_limits = np.array(
+            [curve_at(curves, side * reach * np.cos(angle)) for angle in ANGLES]
+        )
+        reference_limits = np.array(
+            [curve_at(curves, -side * reach * np.sin(angle)) for angle in ANGLES]
+        )
         for reference in references.tolist():
-            reached = _combined(ours, theirs[:, [reference]], how)
+            reached = _combined(group_limits, reference_limits[:, [reference]], scale)
             limit = reached.min(axis=0) if side < 0 else reached.max(axis=0)
             limit[reference] = itself
             np.minimum(end, limit, out=end)
-    return least[0], least[1]
+    return extremes[0], extremes[1]
 
 
-def _combined(ours: Any, theirs: Any, how: How) -> Floats:
-    if how == "difference":
-        return np.asarray(ours - theirs, np.float64)
-    both = np.broadcast_arrays(np.asarray(ours, np.float64), np.asarray(theirs, np.float64))
-    out = np.where(both[0] > 0, np.inf, 1.0)
-    return np.asarray(np.divide(both[0], both[1], out=out, where=both[1] > 0))
+def _combined(values: Any, references: Any, scale: Scale) -> Floats:
+    if scale == "difference":
+        return np.asarray(values - references, np.float64)
+    pair = np.broadcast_arrays(np.asarray(values, np.float64), np.asarray(references, np.float64))
+    out = np.where(pair[0] > 0, np.inf, 1.0)
+    return np.asarray(np.divide(pair[0], pair[1], out=out, where=pair[1] > 0))

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from evenhand._data.tallies import Tally
 from evenhand._uncertainty.clusters import (
     LEAST_RATIO,
-    LENT_UNITS,
     MOST_PAIRED,
+    PRIOR_UNITS,
     Amount,
     amount_of,
     are_dependent,
@@ -38,8 +38,8 @@ def replicates_of(source: Tally) -> Iterator[Tally]:
     """The tally of each replicate weight; what it counts is read as rows."""
     names = {name: name.removeprefix("replicates of ") for name in source.sums}
     names = {name: short for name, short in names.items() if name.startswith("replicates")}
-    for at in range(len(source.scale)):
-        sums = {short: source.sums[name][at] for name, short in names.items()}
+    for replicate in range(len(source.scale)):
+        sums = {short: source.sums[name][replicate] for name, short in names.items()}
         sums["rows"] = sums.pop("replicates")
         yield Tally(source.axes, source.cells, sums)
 
@@ -50,7 +50,7 @@ def deviations(values: Iterable[Floats], center: Floats, scale: Iterable[float])
     >>> deviations(np.array([[1.0], [3.0]]), np.array([2.0]), [4.0, 4.0]).ravel()
     array([-2.,  2.])
     """
-    return np.array([c**0.5 * (each - center) for c, each in zip(scale, values, strict=True)])
+    return np.array([c**0.5 * (value - center) for c, value in zip(scale, values, strict=True)])
 
 
 Reader = Callable[[Tally], tuple[Floats, Floats]]
@@ -84,14 +84,14 @@ def influence_amount(
     `influence` is that of a statistic, and `spread` the variance of single rows. Of a ratio of two
     sums, rows weigh what the one below the line, `per`, gives them.
     """
-    whole = source.whole
-    size = whole.table("group", of=per or "weight")
+    unclustered = source.whole
+    size = unclustered.table("group", of=per or "weight")
 
     def moves(counts: Tally, owner: Owner) -> tuple[Floats, Floats, Floats]:
         weight = counts.table("group", of=per or "weight")
         weight = np.broadcast_to(weight, (len(spread), len(owner)))
-        moved = influence(counts, owner, whole) * size[owner]
-        return moved, weight, np.broadcast_to(squares_of(counts, per), weight.shape)
+        shifts = influence(counts, owner, unclustered) * size[owner]
+        return shifts, weight, np.broadcast_to(squares_of(counts, per), weight.shape)
 
     return _amount(source, moves, spread)
 
@@ -109,9 +109,11 @@ def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:
     if source.scale:
         everyone = np.arange(spread.shape[-1])
         _, rows, squares = moves(source, everyone)
-        each = (_share(*moves(one, everyone)[:2]) for one in replicates_of(source))
-        by = deviations(each, np.zeros(spread.shape), source.scale)
-        return amount(by, spread, np.nan_to_num(ratio(rows**2, squares)))
+        replicated = (
+            _share(*moves(replicate, everyone)[:2]) for replicate in replicates_of(source)
+        )
+        shifts = deviations(replicated, np.zeros(spread.shape), source.scale)
+        return amount(shifts, spread, np.nan_to_num(ratio(rows**2, squares)))
     parts = []
     for sign, axes in crossings(source.clusters):
         units, counts = units_of(source, *axes)
@@ -119,32 +121,32 @@ def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:
     return amount_of(parts) if parts else None
 
 
-def amount(moved: Floats, spread: Floats, independent: Floats) -> Amount:
+def amount(shifts: Floats, spread: Floats, independent: Floats) -> Amount:
     """Rows that vary as much as the replicates say, from those that independent ones would be.
 
     `moved` are the deviations of replicates, `spread` is the variance of single rows. How well the
     variance is known depends on how few deviations make it up (Satterthwaite), and on the rows.
     """
-    squares = moved**2
-    varied, few = squares.sum(axis=0), 1 / len(moved)
+    squares = shifts**2
+    varied, floor = squares.sum(axis=0), 1 / len(shifts)
     fourth = np.nan_to_num(ratio((squares**2).sum(axis=0), varied**2))
-    own = np.nan_to_num(ratio(varied * independent, spread))
-    free = np.minimum(2 / np.maximum(fourth - few, 2 * few), np.maximum(independent - 1, 0.0))
-    free = np.where(own > 0, free, 0.0)
-    every = free.sum(axis=-1, keepdims=True)
-    common = ratio((free * own).sum(axis=-1, keepdims=True), every)
+    effects = np.nan_to_num(ratio(varied * independent, spread))
+    free = np.minimum(2 / np.maximum(fourth - floor, 2 * floor), np.maximum(independent - 1, 0.0))
+    free = np.where(effects > 0, free, 0.0)
+    total = free.sum(axis=-1, keepdims=True)
+    common = ratio((free * effects).sum(axis=-1, keepdims=True), total)
     common = np.nan_to_num(common, nan=1.0)
-    lent = np.minimum(LENT_UNITS, every - free)
-    both = free + lent
-    effect = np.where(both > 0, ratio(free * own + lent * common, both), common)
-    alone = independent / np.maximum(effect, LEAST_EFFECT)
-    if moved.shape[-1] > MOST_PAIRED:
-        return Amount(alone, np.maximum(both, 1.0), alone)
-    covariance = np.einsum("r...a,r...b->...ab", moved, moved)
-    less = np.maximum(quasi_ratio(covariance, varied / len(moved) / 2), LEAST_RATIO)
-    return Amount(alone / less, np.maximum(both, 1.0), alone)
+    borrowed = np.minimum(PRIOR_UNITS, total - free)
+    freedom = free + borrowed
+    effect = np.where(freedom > 0, ratio(free * effects + borrowed * common, freedom), common)
+    single = independent / np.maximum(effect, LEAST_EFFECT)
+    if shifts.shape[-1] > MOST_PAIRED:
+        return Amount(single, np.maximum(freedom, 1.0), single)
+    covariance = np.einsum("r...a,r...b->...ab", shifts, shifts)
+    quasi = np.maximum(quasi_ratio(covariance, varied / len(shifts) / 2), LEAST_RATIO)
+    return Amount(single / quasi, np.maximum(freedom, 1.0), single)
 
 
 def _share(hits: Floats, total: Floats) -> Floats:
-    known = np.divide(hits, total, out=np.zeros(np.shape(total)), where=np.asarray(total) != 0)
-    return np.asarray(known)
+    shares = np.divide(hits, total, out=np.zeros(np.shape(total)), where=np.asarray(total) != 0)
+    return np.asarray(shares)

@@ -22,7 +22,7 @@ from evenhand.criteria.evaluation import named
 Design = Rates | Means  # or Clustered, which are means of clusters
 
 
-class Seen(NamedTuple):
+class Observed(NamedTuple):
     """What a tally shows of each group: its rate, or its mean and how much single rows vary."""
 
     values: Floats
@@ -37,20 +37,20 @@ def check_share(name: str, value: float) -> None:
 
 def sizes_of(
     sizes: Any, criterion: str | Criterion | None, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Seen | None, Floats | None]:
+) -> tuple[tuple[Label, ...], Floats, Observed | None, Floats | None]:
     """Groups, their rows, and where they were counted their values and what clusters amount to."""
-    seen: Seen | None = None
+    observed: Observed | None = None
     effective: Floats | None = None
     groups: tuple[Label, ...]
     if isinstance(sizes, Tally):
         if criterion is None and "yhat" not in [axis.name for axis in sizes.axes]:
-            known = "exposure_parity" if "exposure" in sizes.sums else "weak_parity"
+            example = "exposure_parity" if "exposure" in sizes.sums else "weak_parity"
             raise InputError(
                 "This tally has no predicted labels, so say which of its numbers is meant, such as "
-                f"criterion={known!r}."
+                f"criterion={example!r}."
             )
-        asked = named("statistical_parity" if criterion is None else criterion)
-        groups, rows, seen, effective = _counted(sizes, asked, favorable)
+        definition = named("statistical_parity" if criterion is None else criterion)
+        groups, rows, observed, effective = _counted(sizes, definition, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:
         raise InputError(
             f"{unused} says which rate of a tally is meant, and sizes is not a tally. Pass a tally "
@@ -67,7 +67,7 @@ def sizes_of(
         raise InputError(f"Every group needs a size above 0; the sizes are {rows.tolist()}.")
     if rows.max() > MOST_ROWS or float(rows.sum()) > MOST_ROWS:
         raise InputError(f"sizes add up to more than {MOST_ROWS:,}: {rows.tolist()}.")
-    return groups, rows, seen, effective
+    return groups, rows, observed, effective
 
 
 def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | None:
@@ -78,71 +78,79 @@ def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | Non
 
 
 def _counted(
-    counts: Tally, asked: Criterion, favorable: Label
-) -> tuple[tuple[Label, ...], Floats, Seen, Floats | None]:
+    counts: Tally, criterion: Criterion, favorable: Label
+) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
     """The rows and values of groups that were observed; of clusters, what the rows amount to."""
-    estimates = estimates_of(counts, asked, favorable)
-    if asked.statistic.means and estimates.counts is None and not asked.statistic.conditions:
-        return _means_counted(counts, asked, estimates)
+    estimates = estimates_of(counts, criterion, favorable)
+    if (
+        criterion.statistic.means
+        and estimates.counts is None
+        and not criterion.statistic.conditions
+    ):
+        return _means_counted(counts, criterion, estimates)
     if estimates.counts is None:
         raise InputError(
-            f"{asked.name} does not compare rates; pass the groups' sizes with means= and sd=."
+            f"{criterion.name} does not compare rates; pass the groups' sizes with means= and sd=."
         )
     values = estimates.values
     if len(values) == 2 and np.allclose(np.nan_to_num(values.sum(axis=0), nan=1.0), 1.0):
         values = values[1:]  # two classes: one rate is the other's complement
     if len(values) != 1:
         raise InputError(
-            f"{asked.name} compares {len(values)} rates of every group, in the cells "
+            f"{criterion.name} compares {len(values)} rates of every group, in the cells "
             f"{list(estimates.cells)}. Ask about one of them: pass favorable=, or a criterion of "
             "one rate such as 'equal_opportunity' or 'predictive_equality'."
         )
     hits, sizes = (part[-1] for part in estimates.counts)
-    kept = np.isfinite(values[0]) & (sizes > 0)
-    groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
-    rates, counted = hits[kept] / sizes[kept], plain(counts)
+    defined = np.isfinite(values[0]) & (sizes > 0)
+    groups = tuple(
+        group for group, is_defined in zip(estimates.groups, defined, strict=True) if is_defined
+    )
+    rates, counted = hits[defined] / sizes[defined], plain(counts)
     if not (isinstance(counted, Tally) and counted.clusters):
-        return groups, sizes[kept], Seen(rates), None
-    alone = estimates_of(independent(counted), asked, favorable).counts
-    assert alone is not None
-    return groups, alone[1][-1][kept], Seen(rates), sizes[kept]
+        return groups, sizes[defined], Observed(rates), None
+    single = estimates_of(independent(counted), criterion, favorable).counts
+    assert single is not None
+    return groups, single[1][-1][defined], Observed(rates), sizes[defined]
 
 
 def _means_counted(
-    counts: Tally, asked: Criterion, estimates: Estimates
-) -> tuple[tuple[Label, ...], Floats, Seen, Floats | None]:
+    counts: Tally, criterion: Criterion, estimates: Estimates
+) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
     """The same of means, and of functions and ratios of them, from the widths of their limits."""
-    single = estimates_of(independent(plain(counts)), asked)
+    single = estimates_of(independent(plain(counts)), criterion)
     rows = counts.whole.table("group", of="rows")
-    error, alone = (
-        (curve_at(each.curves, 1.0) - curve_at(each.curves, -1.0))[0] / 2
-        for each in (estimates, single)
+    error, single_error = (
+        (curve_at(estimated.curves, 1.0) - curve_at(estimated.curves, -1.0))[0] / 2
+        for estimated in (estimates, single)
     )
-    kept = np.isfinite(estimates.values[0]) & (rows > 1) & (alone > 0) & (error > 0)
-    groups = tuple(group for group, here in zip(estimates.groups, kept, strict=True) if here)
-    seen = Seen(estimates.values[0][kept], (alone * np.sqrt(rows))[kept])
-    effective = (rows * (alone / np.where(kept, error, 1.0)) ** 2)[kept]
+    defined = np.isfinite(estimates.values[0]) & (rows > 1) & (single_error > 0) & (error > 0)
+    groups = tuple(
+        group for group, is_defined in zip(estimates.groups, defined, strict=True) if is_defined
+    )
+    observed = Observed(estimates.values[0][defined], (single_error * np.sqrt(rows))[defined])
+    effective = (rows * (single_error / np.where(defined, error, 1.0)) ** 2)[defined]
     clustered = plain(counts)
-    together = isinstance(clustered, Tally) and bool(clustered.clusters)
-    return groups, rows[kept], seen, effective if together else None
+    is_clustered = isinstance(clustered, Tally) and bool(clustered.clusters)
+    return groups, rows[defined], observed, effective if is_clustered else None
 
 
-def place_of(groups: tuple[Label, ...], rows: Floats, apart: Label) -> int:
+def place_of(groups: tuple[Label, ...], rows: Floats, group: Label) -> int:
     """Where the group is that is apart; by default the smallest."""
-    if apart is None:
+    if group is None:
         return int(rows.argmin())
-    with refusing(f"{apart!r} is not a group"):
-        is_there = apart in set(groups)
+    with refusing(f"{group!r} is not a group"):
+        is_there = group in set(groups)
     if not is_there:
-        hint = did_you_mean(apart, groups)
-        raise InputError(f"There is no group {apart!r}; there are {list(groups)}.{hint}")
-    return groups.index(apart)
+        hint = did_you_mean(group, groups)
+        raise InputError(f"There is no group {group!r}; there are {list(groups)}.{hint}")
+    return groups.index(group)
 
 
 def supposed(
     groups: tuple[Label, ...],
     rows: Floats,
-    seen: Seen | None,
+    observed: Observed | None,
     rates: Any,
     rate: float | None,
     means: Any,
@@ -150,8 +158,11 @@ def supposed(
 ) -> Design:
     """What is supposed to be true; the first guess of proportions has a row in every group."""
     rows = np.where((rows >= 1).all(), np.maximum(np.round(rows), 1.0), rows / rows.min())
-    if seen is not None and seen.sd is not None:
-        means, sd = (seen.values if means is None else means), (seen.sd if sd is None else sd)
+    if observed is not None and observed.sd is not None:
+        means, sd = (
+            (observed.values if means is None else means),
+            (observed.sd if sd is None else sd),
+        )
     if sd is not None or means is not None:
         if rates is not None or rate is not None:
             raise InputError("Pass rates, or means with sd; not both.")
@@ -164,37 +175,39 @@ def supposed(
         return Means(rows, values, spread)
     if rates is not None and rate is not None:
         raise InputError("Pass rates, one for each group, or a common rate; not both.")
-    given = rates if rates is not None else rate if rate is not None else seen and seen.values
-    if given is None:
+    supplied = (
+        rates if rates is not None else rate if rate is not None else observed and observed.values
+    )
+    if supplied is None:
         raise InputError(
             "Pass rates= of every group, or a rate= that is common to them; "
             "for means pass sd=, the standard deviation of single rows."
         )
-    values = _each(given, groups, "rates")
+    values = _each(supplied, groups, "rates")
     if not ((values >= 0) & (values <= 1)).all():
         raise InputError(f"Rates lie between 0 and 1; they are {values.tolist()}.")
     return Rates(rows, values)
 
 
-def _each(given: Any, groups: tuple[Label, ...], name: str) -> Floats:
+def _each(values: Any, groups: tuple[Label, ...], name: str) -> Floats:
     """A number for every group."""
-    if isinstance(given, Mapping):
-        if set(given) != set(groups):
-            raise InputError(f"{name} are of {list(given)}, and sizes of {list(groups)}.")
-        given = [given[group] for group in groups]
-    values = _numbers(given, name)
-    if values.ndim and values.shape != (len(groups),):
-        raise InputError(f"There are {len(groups)} sizes and {values.size} {name}.")
-    values = np.broadcast_to(values, (len(groups),)).copy()
-    if not np.isfinite(values).all():
-        raise InputError(f"{name} must be finite; they are {values.tolist()}.")
-    return values
+    if isinstance(values, Mapping):
+        if set(values) != set(groups):
+            raise InputError(f"{name} are of {list(values)}, and sizes of {list(groups)}.")
+        values = [values[group] for group in groups]
+    array = _numbers(values, name)
+    if array.ndim and array.shape != (len(groups),):
+        raise InputError(f"There are {len(groups)} sizes and {array.size} {name}.")
+    array = np.broadcast_to(array, (len(groups),)).copy()
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; they are {array.tolist()}.")
+    return array
 
 
-def _numbers(given: Any, name: str) -> Floats:
+def _numbers(values: Any, name: str) -> Floats:
     """Real numbers, or one error."""
     with refusing(f"{name} must be numbers"):
-        return floats(given, name)
+        return floats(values, name)
 
 
 def in_clusters(
@@ -220,21 +233,21 @@ def in_clusters(
             f"There are more clusters than rows of a group: {number.max():,.0f} and "
             f"{design.sizes[number > design.sizes][0]:,.0f}."
         )
-    known = np.atleast_1d(_numbers(correlation, "correlation"))
-    if known.shape != (1,) and not (known.shape == (2,) and is_shared):
+    correlations = np.atleast_1d(_numbers(correlation, "correlation"))
+    if correlations.shape != (1,) and not (correlations.shape == (2,) and is_shared):
         raise InputError(
             "correlation= is one number; of clusters that groups share, also two: of rows of the "
             f"same group and of different groups. It is {correlation!r}."
         )
-    same, other = known[0], known[-1] if is_shared else 0.0
-    if not 0 <= other <= same <= 1:
+    same, different = correlations[0], correlations[-1] if is_shared else 0.0
+    if not 0 <= different <= same <= 1:
         raise InputError(
             f"Correlations lie between 0 and 1, that of different groups is at most that of the "
             f"same group; correlation={correlation!r}."
         )
-    each = design.sizes / number
-    effect = np.maximum(1 + (each - 1) * same - each * other, LEAST_RATIO)
-    return Clustered.made_of(design, each, effect, is_shared)
+    cluster_size = design.sizes / number
+    effect = np.maximum(1 + (cluster_size - 1) * same - cluster_size * different, LEAST_RATIO)
+    return Clustered.from_rows(design, cluster_size, effect, is_shared)
 
 
 def as_counted(
@@ -247,11 +260,11 @@ def as_counted(
     for axis in counts.clusters:
         pairs = np.unique(np.stack([group, counts.cells[names.index(axis)]]), axis=1)
         number = np.minimum(number, np.bincount(pairs[0], minlength=len(number)))
-    number = number[[counts.groups.index(each) for each in groups]]
+    number = number[[counts.groups.index(cluster_size) for cluster_size in groups]]
     shared = shared_clusters(counts)
     number = np.full(len(number), float(shared)) if shared else number
-    each = design.sizes / np.maximum(number, 2.0)
-    return Clustered.made_of(design, each, design.sizes / effective, bool(shared))
+    cluster_size = design.sizes / np.maximum(number, 2.0)
+    return Clustered.from_rows(design, cluster_size, design.sizes / effective, bool(shared))
 
 
 def alike(design: Design) -> Design:
@@ -260,14 +273,14 @@ def alike(design: Design) -> Design:
     return design.with_values(np.full(len(design.sizes), pooled))
 
 
-def one_apart(common: Design, at: int, difference: float) -> Design:
+def one_group_shifted(common: Design, place: int, difference: float) -> Design:
     """One group apart from all others."""
     values, (low, high) = common.values.copy(), common.bounds
-    start = float(values[at])
-    values[at] = start + difference
-    if not low <= values[at] <= high:
-        values[at] = start - difference
-    if not low <= values[at] <= high:
+    start = float(values[place])
+    values[place] = start + difference
+    if not low <= values[place] <= high:
+        values[place] = start - difference
+    if not low <= values[place] <= high:
         raise InputError(
             f"No rate is {abs(difference):g} from {start:g}: it would not lie between 0 and 1."
         )

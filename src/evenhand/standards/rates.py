@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._uncertainty.differences import rate_bounds
-from evenhand._uncertainty.reference import against
+from evenhand._uncertainty.reference import compare_rates
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -80,5 +80,5 @@ def ratios_of(
     if not hits[at]:
         nothing = np.full(len(rows), np.nan)
         return Ratios(nothing, nothing, nothing, at)
-    values, low, high = against(hits, rows, to, "ratio", 1 - confidence, among)
+    values, low, high = compare_rates(hits, rows, to, "ratio", 1 - confidence, among)
     return Ratios(values, low, high, at)

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.crowds import is_crowd
 from evenhand._uncertainty.curves import DISTANCES
 from evenhand._uncertainty.geometry import (
     STEPS,
@@ -30,6 +29,7 @@ from evenhand._uncertainty.geometry import (
     upper_limit,
 )
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
+from evenhand._uncertainty.many_groups import has_many_groups
 from evenhand.measures import Measure
 from evenhand.watch.boundary import widening
 from evenhand.watch.crowds import crowd_ends
@@ -119,7 +119,7 @@ class _Cell:
 
         A group of one row shows none of its own, and where all rates are 0 or 1 there is none.
         """
-        if not (self.are_counts and is_crowd(self.sizes)):
+        if not (self.are_counts and has_many_groups(self.sizes)):
             return False
         within = bool(((self.hits > 0) & (self.hits < self.sizes)).any())
         return self.sizes.min() > 1 and within

@@ -1,7 +1,8 @@
 """PQ of many groups at all looks: the noise that every group adds is taken off.
 
 Groups with a squared coefficient of variation of c are those with q(θ) = Σ θ² − (1 + c) (Σ θ)² / d
-of 0, and `_uncertainty.crowds` estimates q without bias. Its estimate is a U-statistic of the rows,
+of 0, and `_uncertainty.many_groups` estimates q without bias. Its estimate is a U-statistic of the
+rows,
 so that the covariance of two looks is the variance at the later one: of many groups it is about
 normal, hence again a Brownian motion in the information J, one over its variance. Two kinds of
 mixtures test a level c: Robbins' with four scales, and, against groups that look too even, the
@@ -16,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._uncertainty.crowds import CrowdTest
+from evenhand._uncertainty.many_groups import VariationTest
 from evenhand.watch.boundary import log_mixture_of
 
 Floats = NDArray[np.float64]
@@ -38,7 +39,7 @@ def crowd_ends(hits: Floats, sizes: Floats, error: float) -> tuple[float, float]
     return _pq_of(low), _pq_of(min(high, most))
 
 
-class _Crowd(CrowdTest):
+class _Crowd(VariationTest):
     """Whether rates with this CV² may have shown such hits, at whichever look."""
 
     def __init__(self, hits: Floats, sizes: Floats, error: float) -> None:
