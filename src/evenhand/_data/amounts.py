@@ -16,7 +16,7 @@ from evenhand._data.groups import Bins
 from evenhand._errors import InputError
 from evenhand._words import plural
 
-MOST_VALUES = 1_000_000  # different ones, which are brought in to find quantiles
+MOST_VALUES = 1_000_000  # distinct values that are brought in to compute quantiles
 
 Spans = Mapping[str, tuple[Bin, ...]]
 
@@ -24,25 +24,25 @@ Spans = Mapping[str, tuple[Bin, ...]]
 def cut_columns(
     table: Any, bins: Bins, groups: tuple[str, ...], rows: str | None = None
 ) -> tuple[Any, Spans]:
-    """The table with the place of each row's bin in these columns; and the bins.
+    """Replace sensitive amounts by the positions of their bins; return the table and the bins.
 
-    Where `rows` names a column, a line stands for that many rows, and quantiles are those of rows.
+    Where `rows` names a column of counts, each line counts as that many rows in the quantiles.
     """
     unknown = sorted(set(bins) - set(groups))
     if unknown:
         raise InputError(f"bins names {unknown}, but the columns are {list(groups)}.")
     spans: dict[str, tuple[Bin, ...]] = {}
-    for name, wanted in bins.items():
+    for name, number_or_edges in bins.items():
         if not table.collect_schema()[name].is_numeric():
             raise InputError(f"{name!r} must hold numbers to be cut into bins.")
-        edges = _edges(table, name, wanted, rows)
+        edges = _edges(table, name, number_or_edges, rows)
         spans[name] = tuple(Bin(*ends, i == 0) for i, ends in enumerate(pairwise(edges.tolist())))
         table = table.with_columns(_place(name, edges[1:-1]).alias(name))
     return table, spans
 
 
 def _place(name: str, inner: NDArray[np.float64]) -> Any:
-    """Which bin a number is in; none where it is missing."""
+    """Expression for the position of a number's bin; null where it is missing."""
     import narwhals as nw
 
     column = as_float(name)
@@ -53,7 +53,7 @@ def _place(name: str, inner: NDArray[np.float64]) -> Any:
 
 
 def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.float64]:
-    """Quantiles of the column, or the edges that were given, if they hold all its values."""
+    """Quantiles of the column, or the given edges, checked to contain all its values."""
     import narwhals as nw
 
     column = as_float(name)
@@ -72,9 +72,9 @@ def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.flo
         times = nw.col(rows).cast(nw.Int64) if rows else nw.lit(1)
         values = [column.alias("value"), times.alias("rows")]
         numbers = table.filter(column.is_finite()).select(*values)
-        counted = numbers.group_by("value").agg(nw.col("rows").sum()).collect()
-        often = counted["rows"].cast(nw.Int64).to_numpy()  # some engines add up to decimals
-        return quantile_edges_of(counted["value"].to_numpy(), often, bins)
+        lines = numbers.group_by("value").agg(nw.col("rows").sum()).collect()
+        counts = lines["rows"].cast(nw.Int64).to_numpy()  # some engines add up to decimals
+        return quantile_edges_of(lines["value"].to_numpy(), counts, bins)
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
         raise InputError(f"The bin edges of {name} must increase; they are {list(bins)}.")
@@ -90,7 +90,7 @@ def _edges(table: Any, name: str, bins: Any, rows: str | None) -> NDArray[np.flo
 def quantile_edges_of(
     values: NDArray[np.float64], rows: NDArray[np.int64], bins: int
 ) -> NDArray[np.float64]:
-    """The edges that the values make, each as often as counted: NumPy's quantiles of the rows."""
+    """NumPy's quantiles of values that each occur in this many rows, as edges."""
     order = np.argsort(values)
     ends = np.cumsum(rows[order])
     place = np.linspace(0, 1, bins + 1) * (ends[-1] - 1)
@@ -99,7 +99,7 @@ def quantile_edges_of(
         for at in (np.floor(place), np.floor(place) + 1)
     )
     part = place - np.floor(place)
-    near = np.where(
+    neighbors = np.where(
         part < 0.5, below + (above - below) * part, above - (above - below) * (1 - part)
     )
-    return edges_at(near, values)
+    return edges_at(neighbors, values)

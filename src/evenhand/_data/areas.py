@@ -1,4 +1,4 @@
-"""Areas under the ROC curves of groups, from ranked scores beside the true labels."""
+"""Areas under the ROC curves of groups, from ranked scores and true labels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Codes, Label
 from evenhand._data.distributions import Distribution, Floats
-from evenhand._data.once import Unchanging, once
+from evenhand._data.once import Immutable, once
 from evenhand._errors import InputError
 
-SURE = 2.576  # standard errors of a 99% interval: of scores that say nothing, 1 in 200 is refused
+SURE = 2.576  # standard errors of a 99% interval: 1 in 200 uninformative scores is refused
 
 
 @dataclass(frozen=True, eq=False)
-class RankedScores(Unchanging):
+class RankedScores(Immutable):
     """For each class, the distribution of its score, with the true labels."""
 
     classes: tuple[Label, ...]
@@ -56,12 +56,13 @@ class Contests:
     def below(self, weights: Floats) -> Floats:
         """The weight at lower scores of the same group, and half of that at the same score.
 
-        Running sums of shares, not of weights: a light group would drown in a heavy one before it.
+        Running sums of shares, not of weights: rounding in a heavy group would swamp a light one
+        after it.
         """
         total = self.by_group(weights)
         share = weights / np.where(total > 0, total, 1.0)[self.codes]
-        there = (total > 0).astype(np.intp)
-        earlier = np.cumsum(there) - there
+        present = (total > 0).astype(np.intp)
+        earlier = np.cumsum(present) - present
         below = np.cumsum(share) - share / 2 - earlier[self.codes]
         return np.asarray(below * total[self.codes])
 
@@ -94,8 +95,8 @@ def area_of_all(scores: Distribution, positive: Label) -> Area | None:
     """P(score of a positive > that of a negative) over all groups; None without either kind.
 
     The interval has Hanley and McNeil's variance at its own ends, so that a few rows that happen
-    to be ranked perfectly, or the other way around, still have one. Of rows in clusters, no more
-    count than there are clusters.
+    to be ranked perfectly, or perfectly wrongly, still have one. Rows in clusters count as no more
+    rows than there are clusters.
     """
     assert scores.truth is not None
     hit = np.array([label == positive for label in scores.truth.labels])[scores.truth.codes]
@@ -118,13 +119,13 @@ def area_of_all(scores: Distribution, positive: Label) -> Area | None:
 
 
 def _area_end(area: float, end: float, positives: float, negatives: float) -> float:
-    """The area the farthest towards an end of which this one is within `SURE` standard errors."""
-    near, far = area, end
+    """The most extreme area that is within `SURE` of its standard errors from the estimate."""
+    inner, outer = area, end
     for _ in range(40):
-        middle = (near + far) / 2
+        middle = (inner + outer) / 2
         error = float(area_error(np.float64(middle), np.float64(positives), np.float64(negatives)))
-        near, far = (middle, far) if abs(middle - area) < SURE * error else (near, middle)
-    return near
+        inner, outer = (middle, outer) if abs(middle - area) < SURE * error else (inner, middle)
+    return inner
 
 
 def area_error(area: Any, positives: Any, negatives: Any) -> Any:
@@ -137,15 +138,15 @@ def area_error(area: Any, positives: Any, negatives: Any) -> Any:
 
 
 def check_direction(scores: Distribution, positive: Label) -> None:
-    """Refuse scores that clearly rank against the label that they are taken to be of."""
+    """Refuse scores that clearly rank against the label that they are supposed to predict."""
     assert scores.truth is not None
     area = area_of_all(scores, positive)
     if area is not None and area.is_reversed:
-        other = next(label for label in scores.truth.labels if label != positive)
+        alternative = next(label for label in scores.truth.labels if label != positive)
         raise InputError(
             f"The scores rank against the label {positive!r}: AUROC {area}. If they are scores of "
-            f"{other!r}, pass score_of={other!r}; if they are of {positive!r}, say so by "
-            f"score_of={positive!r}."
+            f"{alternative!r}, pass score_of={alternative!r}; if they are of {positive!r}, say so "
+            f"by score_of={positive!r}."
         )
 
 
@@ -166,13 +167,13 @@ def auroc_influences(scores: Distribution, positive: Label) -> Floats:
     is_positive = np.array([label == positive for label in scores.truth.labels])
     hit = is_positive[scores.truth.codes[order]]
     won, lost = contests.below(contests.misses)[place], contests.below(contests.hits)[place]
-    there = ((hits > 0) & (misses > 0))[codes]
-    ours, theirs = (np.where(there, part[codes], 1.0) for part in (hits, misses))
-    moved = np.where(hit, won / theirs, 1 - lost / ours) - area[codes]
-    moved = np.where(there, moved * total[codes] / np.where(hit, ours, theirs), 0.0)
-    placed = np.empty(len(order))
-    placed[order] = moved
-    return placed
+    defined = ((hits > 0) & (misses > 0))[codes]
+    own, opposite = (np.where(defined, part[codes], 1.0) for part in (hits, misses))
+    change = np.where(hit, won / opposite, 1 - lost / own) - area[codes]
+    change = np.where(defined, change * total[codes] / np.where(hit, own, opposite), 0.0)
+    influence = np.empty(len(order))
+    influence[order] = change
+    return influence
 
 
 def _areas(contests: Contests) -> Floats:

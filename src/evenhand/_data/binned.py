@@ -29,13 +29,13 @@ from evenhand._data.tallies import Tally
 Floats = NDArray[np.float64]
 
 MOST_BINS, LEAST_BINS, MOST_CELLS = 1 << 13, 1 << 8, 1 << 21
-LEAST_DEVIATION = 0.05  # of probabilities that are cut into bins of one width
+LEAST_DEVIATION = 0.05  # of probabilities that are cut into bins of equal width
 EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Where the numbers of a column lie."""
+    """Range, mean and standard deviation of a column of numbers."""
 
     low: float
     high: float
@@ -43,10 +43,10 @@ class Spread:
     deviation: float
 
     def bin_of(self, column: Any, number: int) -> Any:
-        """An expression that puts numbers into bins in their order.
+        """Expression for the bin of a number, of this many bins in ascending order.
 
-        Each step is rounded monotonically, so larger numbers never come into an earlier bin. Bins
-        of other numbers than probabilities are narrow around the mean.
+        Each step rounds monotonically, so a larger number never falls into an earlier bin. Bins
+        of numbers that are not probabilities are narrow near the mean.
         """
         import narwhals as nw
 
@@ -55,19 +55,19 @@ class Spread:
             return _floor(column * even).cast(nw.Int32)
         place = (column - self.mean) / (self.deviation or 1.0)
         squeezed = nw.when(place >= 0).then(1 - 1 / (1 + place)).otherwise(1 / (1 - place) - 1)
-        return _floor((squeezed + 1) * (number / 2)).cast(nw.Int32)  # of what is at least 0
+        return _floor((squeezed + 1) * (number / 2)).cast(nw.Int32)  # the argument is at least 0
 
-    def even_bins(self, most: int) -> int | None:
-        """Into how many bins of one width probabilities are cut, if they spread over all of them.
+    def even_bins(self, limit: int) -> int | None:
+        """Number of bins of equal width for probabilities that spread over [0, 1], else None.
 
-        Every tenth of the range begins with a bin, also where products are rounded: 0.9 less the
-        last bit times 10 is 9.
+        Every tenth of the range is the start of a bin, even where products round: 0.9 less its
+        last bit, times 10, is 9.
         """
         if not are_probabilities(self.low, self.high) or self.deviation < LEAST_DEVIATION:
             return None
         edges = np.array(SCORE_BINS[1:-1])
         at = np.arange(1, len(edges) + 1)
-        for number in range(most - most % 10, 0, -10):
+        for number in range(limit - limit % 10, 0, -10):
             first, before = (np.floor(x * number) for x in (edges, np.nextafter(edges, 0)))
             if (first * 10 == at * number).all() and (before < first).all():
                 return number
@@ -76,23 +76,23 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """Cells by bin and group (and more): the bin of each, and of each bin its extreme values."""
+    """Cells by bin and group, the bin of each cell, and the extreme values in each bin."""
 
     cells: Cells
     groups: Groups
     bins: NDArray[np.intp]
-    least: Floats
-    most: Floats
+    lowest: Floats
+    highest: Floats
     together: Mapping[str, Column]
 
     @property
     def loose(self) -> NDArray[np.bool_]:
-        """Which bins hold more than one value."""
-        return self.least < self.most
+        """Mask of the bins that hold more than one value."""
+        return self.lowest < self.highest
 
     def shares(self, weight: Floats) -> Floats:
         """The share of its group's weight in each bin (groups, bins)."""
-        shape = (len(self.groups.labels), len(self.least))
+        shape = (len(self.groups.labels), len(self.lowest))
         key = np.ravel_multi_index((self.groups.codes.astype(np.intp), self.bins), shape)
         table = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
         total = table.sum(axis=1, keepdims=True)
@@ -101,9 +101,9 @@ class Binned:
         return shares
 
     def distribution(self, truth: Column | None = None) -> Distribution:
-        """Each bin as its greatest value, where every group's F is exact."""
+        """Each bin at its largest value, where every group's CDF is exact."""
         return distribution(
-            self.most[self.bins],
+            self.highest[self.bins],
             sensitive_features=self.groups,
             y_true=truth,
             sample_weight=self.cells.weight,
@@ -112,19 +112,19 @@ class Binned:
         )
 
     def note(self, name: str) -> str:
-        """How far off the bins can be."""
+        """Note on how far off the bins can be."""
         if not self.loose.any():
-            return f"All {len(self.least):,} distinct values of {name!r} were counted."
+            return f"All {len(self.lowest):,} distinct values of {name!r} were counted."
         widest = self.shares(self.cells.weight)[:, self.loose].max(axis=0)
-        span = (self.most - self.least)[self.loose]
+        span = (self.highest - self.lowest)[self.loose]
         return (
-            f"{name!r} was counted in {len(self.least):,} bins: the groups' distributions are "
+            f"{name!r} was counted in {len(self.lowest):,} bins: the groups' distributions are "
             f"exact at the bins' ends, and within a bin off by at most {widest.max():.2g} "
             f"(Kolmogorov distance); an integral by MPD is off by at most {span @ widest:.2g}."
         )
 
     def area_error(self, positive: NDArray[np.bool_]) -> float:
-        """The most that an area under a group's ROC curve is off: half of the pairs in one bin."""
+        """Bound on the error of a group's AUROC: half of the pairs that share a bin."""
         hits, misses = (
             self.shares(self.cells.weight * chosen)[:, self.loose]
             for chosen in (positive, ~positive)
@@ -133,18 +133,18 @@ class Binned:
 
 
 def binned(cells: Cells, grouping: GroupColumns, cluster: Sequence[str] = ()) -> Binned:
-    """Read cells by group and bin, and maybe by more, in the order of the bins."""
-    groups = grouping.of(cells)
+    """Arrange cells by group and bin (and any other keys), with bins in ascending order."""
+    groups = grouping.groups_of(cells)
     kept = (cells.weight > 0) & (groups.codes < len(groups.labels))
     if not kept.all():
         cells = cells.where(kept)
         groups = Groups(groups.codes[kept], groups.labels, groups.names, groups.notes)
     places = np.unique(cells.keys["fine"], return_inverse=True)[1]
-    least = np.full(places.max() + 1, np.inf)
-    most = -least
-    np.minimum.at(least, places, cells.least["value"])
-    np.maximum.at(most, places, cells.most["value"])
-    return Binned(cells, groups, places, least, most, cells.clusters(cluster))
+    lowest = np.full(places.max() + 1, np.inf)
+    highest = -lowest
+    np.minimum.at(lowest, places, cells.lowest["value"])
+    np.maximum.at(highest, places, cells.highest["value"])
+    return Binned(cells, groups, places, lowest, highest, cells.clusters(cluster))
 
 
 def binned_regression(
@@ -196,10 +196,10 @@ def count_scores(
     keys: Mapping[str, Any] | None = None,
     most_cells: int | None = None,
 ) -> Cells:
-    """Count a score by truth and group in as many bins as there is room for with this many groups.
+    """Count a score by truth, group and bin, with fewer bins where there are more groups.
 
-    Losses are added up where `label` says which of two labels it is the probability of. Bins of
-    calibration are `turned` where the other label is the favorable one: those of one minus it.
+    Losses are summed where `label` says which of two labels it is the probability of. Calibration
+    bins are `turned`, those of one minus the score, where the other label is the favorable one.
     """
     import narwhals as nw
 
@@ -208,7 +208,7 @@ def count_scores(
     if y_true and label is not None and are_probabilities(spread.low, spread.high):
         if turned or spread.even_bins(number) is None:
             beyond = [score <= e if turned else score >= e for e in SCORE_BINS[1:-1]]
-            by["bin"] = sum((each.cast(nw.Int8) for each in beyond), nw.lit(0))
+            by["bin"] = sum((flag.cast(nw.Int8) for flag in beyond), nw.lit(0))
         loss = _cross_entropy(score, by["y"], label)
         sums |= {"cross_entropy": loss, "cross_entropy²": loss * loss}
     return count_cells(
@@ -225,7 +225,7 @@ def count_scores(
 
 def binned_scores(
     cells: Cells,
-    known: Evidence,
+    evidence: Evidence,
     y_true: str | None,
     y_score: str,
     grouping: GroupColumns,
@@ -234,38 +234,38 @@ def binned_scores(
     *,
     is_stated: bool = False,
 ) -> Evidence:
-    """Add to evidence of labels what a score tells, which `count_scores` has counted."""
+    """Add the statistics of a score, counted by `count_scores`, to evidence of labels."""
     counted = binned(cells, grouping, cluster)
-    truth = _truth(counted.cells, y_true, known.classes) if y_true else None
+    truth = _truth(counted.cells, y_true, evidence.classes) if y_true else None
     scores = counted.distribution(truth)
-    sources: dict[str, Source] = {**known.sources, "steps": replace(scores, truth=None)}
-    notes = [*known.notes, counted.note(y_score)]
+    sources: dict[str, Source] = {**evidence.sources, "steps": replace(scores, truth=None)}
+    notes = [*evidence.notes, counted.note(y_score)]
     if truth is None:
-        return replace(known, sources=sources, notes=tuple(notes))
-    if known.score_of is not None:
+        return replace(evidence, sources=sources, notes=tuple(notes))
+    if evidence.score_of is not None:
         if not is_stated:
-            check_direction(scores, known.score_of)
+            check_direction(scores, evidence.score_of)
         probable = are_probabilities(spread.low, spread.high)
         notes += [] if probable else [no_probability_note(spread.low, spread.high, "The score")]
-        good = known.favorable if known.is_turned else known.score_of
-        sources["ranks"] = RankedScores((good,), (scores.turned if known.is_turned else scores,))
-        notes += direction_note(sources["ranks"], known.score_of) if is_stated else ()
-        sources |= _losses(counted, truth, good, turned=known.is_turned) if probable else {}
-        error = counted.area_error(truth.codes == known.classes.index(good))
+        good = evidence.favorable if evidence.is_turned else evidence.score_of
+        sources["ranks"] = RankedScores((good,), (scores.turned if evidence.is_turned else scores,))
+        notes += direction_note(sources["ranks"], evidence.score_of) if is_stated else ()
+        sources |= _losses(counted, truth, good, turned=evidence.is_turned) if probable else {}
+        error = counted.area_error(truth.codes == evidence.classes.index(good))
         notes += [f"Areas under ROC curves are off by at most {error:.2g}."] if error else []
     curve = _thresholds(counted, truth)
-    return replace(known, sources=sources, thresholds=curve, notes=tuple(notes))
+    return replace(evidence, sources=sources, thresholds=curve, notes=tuple(notes))
 
 
 def _losses(counted: Binned, truth: Column, good: Label, *, turned: bool) -> dict[str, Source]:
-    """Losses and calibration of probabilities; turned, those of the other label are one minus."""
+    """Losses and calibration of probabilities; `turned`, of one minus the probabilities."""
     cells, groups = counted.cells, counted.groups
     hit = truth.codes == truth.labels.index(good)
-    hits = {f"{of}·hits": cells.sums[of] * hit for of in ("weight²",) if of in cells.sums}
+    hits = {f"{name}·hits": cells.sums[name] * hit for name in ("weight²",) if name in cells.sums}
     hits["hits"] = cells.weight * hit
     places = cells.keys.get("bin")
-    if places is None:  # the bins of a cell begin where these do
-        places = np.searchsorted(SCORE_BINS[1:-1], cells.least["value"], side="right")
+    if places is None:  # every tenth is the edge of a bin, so cells lie in one tenth
+        places = np.searchsorted(SCORE_BINS[1:-1], cells.lowest["value"], side="right")
     bins = Column(places.astype(np.uint8), SCORE_BINS[:-1])
     score = cells.weight - cells.sums["score"] if turned else cells.sums["score"]
     with_hits = replace(cells, sums={**cells.sums, **hits, "score": score})
@@ -277,17 +277,17 @@ def _losses(counted: Binned, truth: Column, good: Label, *, turned: bool) -> dic
 
 
 def _bins_for(groups: int) -> int:
-    """How many bins there is room for with this many groups."""
+    """Number of bins for this many groups."""
     return int(np.clip(MOST_CELLS // groups, LEAST_BINS, MOST_BINS))
 
 
 def _thresholds(counted: Binned, truth: Column) -> Tally:
-    """Counts by score bin, truth and group; the edges are the least values of some bins."""
+    """Counts by score bin, truth and group; the edges are the lowest values of some bins."""
     mass = np.cumsum(np.bincount(counted.bins, counted.cells.weight))
-    wanted = np.linspace(0, mass[-1], MOST_THRESHOLDS)
-    at = np.minimum(np.searchsorted(mass, wanted), len(mass) - 1)
-    edges = counted.least[np.unique(at)]
-    codes = np.searchsorted(edges, counted.least, side="right")[counted.bins]
+    masses = np.linspace(0, mass[-1], MOST_THRESHOLDS)
+    at = np.minimum(np.searchsorted(mass, masses), len(mass) - 1)
+    edges = counted.lowest[np.unique(at)]
+    codes = np.searchsorted(edges, counted.lowest, side="right")[counted.bins]
     bins = (-np.inf, *edges.tolist(), np.inf)
     column = Column(codes.astype(np.uint32), bins[:-1])
     return counted.cells.tally({"bin": column, "y": truth}, counted.groups, edges={"bin": bins})
@@ -302,11 +302,11 @@ def _truth(cells: Cells, name: str, classes: Sequence[Label]) -> Column:
 def _cross_entropy(score: Any, truth: Any, good: Label) -> Any:
     import narwhals as nw
 
-    given = nw.when(truth == good).then(score).otherwise(1 - score)
-    floored = nw.when(given > EPSILON).then(given).otherwise(EPSILON)
+    probability = nw.when(truth == good).then(score).otherwise(1 - score)
+    floored = nw.when(probability > EPSILON).then(probability).otherwise(EPSILON)
     return floored.log() * -1
 
 
 def _floor(numbers: Any) -> Any:
-    """The whole part of numbers that are at least 0, where engines agree on % too."""
+    """Floor of numbers that are at least 0, for which engines agree on %."""
     return numbers.floor() if hasattr(numbers, "floor") else numbers - numbers % 1

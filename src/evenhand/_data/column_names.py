@@ -1,4 +1,4 @@
-"""Which columns of a table are read, for what, and what their labels mean."""
+"""The columns of a table by role, and the roles of labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evenhand._data.tasks import scored_label
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Which column of a table plays which part."""
+    """The columns of a table by role."""
 
     y_true: str | None
     y_pred: str | None
@@ -27,16 +27,16 @@ class ColumnNames:
 
     @property
     def all(self) -> list[str]:
-        """Every column that is read, once."""
+        """Names of all columns that are read, without repeats."""
         single = (self.y_true, self.y_pred, self.y_score, self.sample_weight, self.rows)
         several = (*self.strata.names, *self.cluster, *self.replicates, *self.groups.names)
         return list(dict.fromkeys(name for name in (*single, *several) if name is not None))
 
 
-class Meant(NamedTuple):
-    """The favorable label, and the one that a score is of, where the caller named them.
+class LabelRoles(NamedTuple):
+    """The favorable label and the label of the score, where the caller named them.
 
-    `classes` are known to exist, whether a row has them or not.
+    `classes` exist even if no row has them.
     """
 
     favorable: Label = None
@@ -44,5 +44,5 @@ class Meant(NamedTuple):
     classes: tuple[Label, ...] = ()
 
     def scored(self, labels: Sequence[Label]) -> Label:
-        """Of which of the labels the score is."""
+        """The label that the score is of."""
         return scored_label(labels, self.score_of, self.favorable)

@@ -1,4 +1,4 @@
-"""Evidence from a tally that was made before: of labels, or of sums of predicted values."""
+"""Evidence from an existing tally of labels, or of sums of predicted values."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_columns, check_kinds
 
 
-def from_tally(counts: Tally, given: Columns) -> Evidence:
-    """What the counts can tell; beside them, columns of the groups are named."""
-    check_kinds(min_count=given.min_count, rare=given.rare, task=given.task)
-    task, favorable = check_task(given.task), given.favorable
+def from_tally(counts: Tally, roles: Columns) -> Evidence:
+    """Evidence from counts, of which the sensitive features name the columns of the groups."""
+    check_kinds(min_count=roles.min_count, rare=roles.rare, task=roles.task)
+    task, favorable = check_task(roles.task), roles.favorable
     axes = [axis.name for axis in counts.whole.axes]
     if "group" not in axes or counts.sums["rows"].ndim > 1:
         raise InputError(f"{counts} cannot be audited: it is not one count by group.")
     if (counts.sums["rows"] % 1 != 0).any():
         raise InputError(f"{counts} cannot be audited: its rows are expected ones, not whole.")
-    counts = counts.settle_rare(given.min_count, given.rare)
-    columns = names_of(counts, given.sensitive_features)
+    counts = counts.settle_rare(roles.min_count, roles.rare)
+    columns = names_of(counts, roles.sensitive_features)
     check_several(counts.groups)
     check_names(columns, counts.groups)
     if "yhat" in axes and set(axes) <= {"y", "yhat", "stratum", "group"}:
@@ -59,7 +59,7 @@ def from_tally(counts: Tally, given: Columns) -> Evidence:
 
 
 def names_of(counts: Tally, sensitive_features: Any) -> tuple[str, ...]:
-    """The columns whose values name the groups; of crossed ones a label has a part for each."""
+    """Names of the columns of the groups; a label of crossed groups has a part for each."""
     crossed = {
         len(label)
         for label in counts.groups
@@ -79,22 +79,22 @@ def names_of(counts: Tally, sensitive_features: Any) -> tuple[str, ...]:
 
 
 def _label_sources(counts: Tally, axes: list[str]) -> dict[str, Source]:
-    """Counts by truth and prediction, and by stratum and prediction, as far as they are there."""
-    named = [axis.name for axis in counts.axes if axis.name != "stratum"]
-    whole = _along(counts, named)
-    sources: dict[str, Source] = {"predictions": whole}
+    """Counts by truth and prediction, and by stratum and prediction, where available."""
+    label_axes = [axis.name for axis in counts.axes if axis.name != "stratum"]
+    by_label = _along(counts, label_axes)
+    sources: dict[str, Source] = {"predictions": by_label}
     if "y" in axes:
-        sources["labels"] = whole
+        sources["labels"] = by_label
     if "stratum" in axes:
         sources["strata"] = _along(counts, ["yhat", "stratum", *counts.clusters, "group"])
     return sources
 
 
 def _along(counts: Tally, names: list[str]) -> Tally:
-    """The same rows along some of the axes."""
+    """The counts summed to some of the axes."""
     axes = [axis.name for axis in counts.axes]
     if names == axes:
         return counts
     cells = counts.cells[[axes.index(name) for name in names]]
-    kept = gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
-    return replace(kept, notes=counts.notes, scale=counts.scale)
+    summed = gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
+    return replace(summed, notes=counts.notes, scale=counts.scale)

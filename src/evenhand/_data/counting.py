@@ -38,7 +38,7 @@ from evenhand._errors import InputError
 from evenhand._words import listing
 
 ROWS_FOR_THREADS = 1 << 17
-ROUNDING = 1e-6  # rows of float32 probabilities still add up to 1 within this
+ROUNDING = 1e-6  # tolerance of sums of float32 probabilities, which should be 1
 LARGEST = 1e50  # squared errors are squared once more for their variance, and weighted
 ANSWERS = {"0": "0 1", "1": "0 1", "no": "words", "yes": "words", "false": "truth", "true": "truth"}
 MOST_DENSE = 1 << 22  # more possible cells than this are counted by sorting instead
@@ -72,18 +72,18 @@ def tally_columns(
         "stratum": (strata_of, strata),
         "group": (groups, sensitive_features),
     }
-    given = {axis: job for axis, job in jobs.items() if job[1] is not None}
-    if max(rows_in(column) for _, column, *_ in given.values()) >= ROWS_FOR_THREADS:
-        coded = _in_threads(given)
+    present = {axis: job for axis, job in jobs.items() if job[1] is not None}
+    if max(rows_in(column) for _, column, *_ in present.values()) >= ROWS_FOR_THREADS:
+        coded = _in_threads(present)
     else:
         coded = {}
-        for axis, (encoder, *arguments) in given.items():
+        for axis, (encoder, *arguments) in present.items():
             coded[axis] = encoder(*arguments)
-    whom = coded.pop("group")
+    group = coded.pop("group")
     columns = share_classes({axis: coded[axis] for axis in ("y", "yhat") if axis in coded})
     if "stratum" in coded:
         columns["stratum"] = coded["stratum"]
-    return count(columns, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
+    return count(columns, group, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 
 def moments(
@@ -103,12 +103,12 @@ def moments(
         cluster=cluster,
     )
     sums = moment_columns(y_true, y_pred)
-    whom = groups(sensitive_features)
-    return count({}, whom, sample_weight=sample_weight, sums=sums, cluster=cluster)
+    group = groups(sensitive_features)
+    return count({}, group, sample_weight=sample_weight, sums=sums, cluster=cluster)
 
 
 def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
-    """What `moments` adds up, row by row."""
+    """The columns that `moments` sums."""
     yhat = _measurable(y_pred, "y_pred")
     if y_true is None:
         return moment_products(yhat)
@@ -118,9 +118,9 @@ def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
 
 
 def moment_products(yhat: Any, y: Any = None, absolute: Any = None) -> dict[str, Any]:
-    """What criteria of regression add up, of arrays or of expressions; y and |y − ŷ| if known.
+    """The products that regression criteria sum, of arrays or expressions; y and |y − ŷ| if given.
 
-    Products of several say how much means vary, and functions of several means.
+    Products of two columns give the variances of means, and of functions of several means.
     """
     sums = {"yhat": yhat, "yhat²": yhat * yhat, "yhat³": yhat * yhat * yhat}
     sums["yhat⁴"] = sums["yhat²"] * sums["yhat²"]
@@ -138,13 +138,13 @@ def moment_products(yhat: Any, y: Any = None, absolute: Any = None) -> dict[str,
 
 
 def _measurable(values: Any, name: str) -> NDArray[np.float64]:
-    """Finite numbers whose fourth powers are numbers too, none of them lost."""
+    """Finite numbers whose fourth powers neither overflow nor underflow."""
     column = finite(values, name)
-    most = float(np.abs(column).max(initial=0.0))
-    if most and not 1 / LARGEST <= most <= LARGEST:
+    largest = float(np.abs(column).max(initial=0.0))
+    if largest and not 1 / LARGEST <= largest <= LARGEST:
         raise InputError(
-            f"{name} reaches {most:g}, beyond what can be squared and added up. "
-            f"Measure it in another unit: multiply it by {reciprocal(most):.0e}."
+            f"{name} reaches {largest:g}, beyond what can be squared and added up. "
+            f"Measure it in another unit: multiply it by {reciprocal(largest):.0e}."
         )
     return column
 
@@ -183,7 +183,7 @@ def expected_tally(
 
 def count(
     columns: Mapping[str, Column],
-    whom: Groups,
+    group: Groups,
     *,
     sample_weight: Any = None,
     sums: Mapping[str, Any] | None = None,
@@ -191,7 +191,7 @@ def count(
     cluster: Any = None,
 ) -> Tally:
     """Add up rows, weights and named sums in every observed cell of coded columns and groups."""
-    coded = {**columns, **clusters(cluster), "group": Column(whom.codes, whom.labels)}
+    coded = {**columns, **clusters(cluster), "group": Column(group.codes, group.labels)}
     named: dict[str, Any] = _finite(sums or {})
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
     weight = weights(sample_weight) if survey is None else survey.weight
@@ -212,24 +212,24 @@ def count(
     totals |= replicated
     cells = np.array(np.unravel_index(flat, sizes), dtype=np.intp)
     kept = cells[-1] < axes[-1].size
-    found = {name: total[..., kept] for name, total in totals.items()}
+    observed = {name: total[..., kept] for name, total in totals.items()}
     scale = () if survey is None else survey.scale
-    return Tally(axes, cells[:, kept], found, whom.notes, scale)
+    return Tally(axes, cells[:, kept], observed, group.notes, scale)
 
 
 def _finite(sums: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
-    """Columns of finite numbers; one that goes by several names is looked at once."""
-    seen: dict[int, NDArray[np.float64]] = {}
+    """Columns of finite numbers; a column under several names is checked once."""
+    checked: dict[int, NDArray[np.float64]] = {}
     for name, values in sums.items():
-        if id(values) not in seen:
-            seen[id(values)] = finite(values, name)
-    return {name: seen[id(values)] for name, values in sums.items()}
+        if id(values) not in checked:
+            checked[id(values)] = finite(values, name)
+    return {name: checked[id(values)] for name, values in sums.items()}
 
 
 def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dict[str, Column]:
     """Give truth and prediction the same labels in the same order.
 
-    The favorable one may be one that no row has.
+    The favorable label may be one that no row has.
     """
     labels = union(*(column.labels for column in columns.values()))
     unseen = None if favorable is None else unseen_label(labels, favorable)
@@ -238,7 +238,7 @@ def share_classes(columns: Mapping[str, Column], favorable: Label = None) -> dic
     for column in list(columns.values())[1:]:
         _check_twins(next(iter(columns.values())), column)
     return {
-        name: Column(_moved(column, labels), labels) if column.labels != labels else column
+        name: Column(_recoded(column, labels), labels) if column.labels != labels else column
         for name, column in columns.items()
     }
 
@@ -256,15 +256,15 @@ def _check_spellings(labels: Sequence[Label]) -> None:
 
 
 def _check_twins(truth: Column, predicted: Column) -> None:
-    """Refuse a label that is written in one way where it is true, in another where predicted."""
+    """Refuse a label that is spelled differently in truth and prediction."""
     ways = {spelling(label): label for label in truth.labels if label not in predicted.labels}
     for label in predicted.labels:
         if not isinstance(label, str) or label in truth.labels:
             continue
-        other = ways.get(spelling(label))
-        if other is not None:
+        variant = ways.get(spelling(label))
+        if variant is not None:
             raise InputError(
-                f"One column has the label {other!r} and another {label!r}, which differ in "
+                f"One column has the label {variant!r} and another {label!r}, which differ in "
                 "capitals or spaces alone. Write it the same way in all rows."
             )
 
@@ -279,14 +279,14 @@ def _in_threads(jobs: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def rows_in(values: Any) -> int:
-    """How many rows there seem to be; what is not a column is refused by the one who reads it."""
+    """Number of rows of a column; 0 for anything else, which whoever reads it will refuse."""
     try:
         return len(values)
     except TypeError:
         return 0
 
 
-def _moved(column: Column, labels: Sequence[Any]) -> Codes:
+def _recoded(column: Column, labels: Sequence[Any]) -> Codes:
     target = positions(column.labels, labels).astype(smallest_unsigned(len(labels)))
     return recode(target, column.codes)
 
@@ -301,8 +301,8 @@ def _count(
         totals = _dense(codes, sizes, named)
         observed = np.flatnonzero(totals["rows"])
         return observed, {name: total[observed] for name, total in totals.items()}
-    known, inverse = np.unique(fused(codes, sizes), return_inverse=True)
-    return known.astype(np.intp), _dense([inverse], [len(known)], named)
+    cells, inverse = np.unique(fused(codes, sizes), return_inverse=True)
+    return cells.astype(np.intp), _dense([inverse], [len(cells)], named)
 
 
 def _replicated(
@@ -313,16 +313,16 @@ def _replicated(
 ) -> dict[str, NDArray[Any]]:
     """The sums of every replicate weight, and of named columns times it (replicates, cells).
 
-    Those are left out that are there for variances, which replicates tell by themselves.
+    Without the sums that only variances need, which replicates give directly.
     """
-    found: dict[str, list[NDArray[Any]]] = {}
+    sums: dict[str, list[NDArray[Any]]] = {}
     columns = {f"replicates of {name}": named[name] for name in named if not _is_for_variance(name)}
     for weight in survey.replicates:
-        parts = {"replicates": weight} | {name: each * weight for name, each in columns.items()}
+        parts = {"replicates": weight} | {name: values * weight for name, values in columns.items()}
         totals = _count(codes, sizes, parts)[1]
         for name in parts:
-            found.setdefault(name, []).append(totals[name])
-    return {name: np.array(rows) for name, rows in found.items()}
+            sums.setdefault(name, []).append(totals[name])
+    return {name: np.array(rows) for name, rows in sums.items()}
 
 
 def _is_for_variance(name: str) -> bool:
@@ -332,23 +332,23 @@ def _is_for_variance(name: str) -> bool:
 def products(
     named: Mapping[str, NDArray[np.float64]], weight: NDArray[np.float64]
 ) -> dict[str, Product]:
-    """What adds up of weighted rows: powers of the weight, times a column or nothing else."""
+    """The sums of weighted rows: powers of the weight, alone or times a column."""
     return {
-        name: Product(weight, power, None if of is None else named[of])
-        for name, (power, of) in weighed(named).items()
+        name: Product(weight, power, None if column is None else named[column])
+        for name, (power, column) in weighed(named).items()
     }
 
 
 class Product:
-    """A column times a power of the weight, which is made a few rows at a time."""
+    """A column times a power of the weight, computed a few rows at a time."""
 
-    def __init__(self, weight: NDArray[np.float64], power: int, of: Any) -> None:
-        self.weight, self.power, self.of = weight, power, of
+    def __init__(self, weight: NDArray[np.float64], power: int, column: Any) -> None:
+        self.weight, self.power, self.column = weight, power, column
 
     def __getitem__(self, rows: slice) -> NDArray[np.float64]:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             factor = self.weight[rows] ** self.power
-            return np.asarray(factor if self.of is None else factor * self.of[rows])
+            return np.asarray(factor if self.column is None else factor * self.column[rows])
 
 
 Numbers = NDArray[np.float64] | Product
@@ -388,9 +388,9 @@ def _spread(counted: Tally, names: list[str], labels: tuple[Any, ...], places: l
         for name in names
     }
     axes = (Axis("y", labels), Axis("yhat", labels), counted.axis("group"))
-    seen = sums["rows"] > 0
-    kept = {name: values[seen] for name, values in sums.items()}
-    return gathered(axes, cells[:, seen], kept, counted.notes)
+    occupied = sums["rows"] > 0
+    observed = {name: values[occupied] for name, values in sums.items()}
+    return gathered(axes, cells[:, occupied], observed, counted.notes)
 
 
 def _listed_classes(classes: Any) -> list[Any]:
@@ -403,7 +403,7 @@ def _truth(y_true: Any, names: list[Any]) -> tuple[Column, tuple[Any, ...]]:
     """The true labels, coded in the union with the labels that may be predicted."""
     column = classes(y_true, "y_true")
     labels = union(column.labels, names)
-    return Column(_moved(column, labels), labels), labels
+    return Column(_recoded(column, labels), labels), labels
 
 
 def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
@@ -413,8 +413,8 @@ def _chances(probabilities: Any, names: list[Any]) -> NDArray[np.float64]:
             f"probabilities has the shape {chances.shape}; it needs a column for each of the "
             f"{len(names)} classes {names}."
         )
-    whole = abs(chances.sum(axis=1) - 1) <= ROUNDING
-    wrong = ~((chances >= -ROUNDING).all(axis=1) & whole)
+    sums_to_one = abs(chances.sum(axis=1) - 1) <= ROUNDING
+    wrong = ~((chances >= -ROUNDING).all(axis=1) & sums_to_one)
     if wrong.any():
         first = int(np.argmax(wrong))
         raise InputError(

@@ -1,4 +1,4 @@
-"""Tables that are already counted: a line stands for many rows, and a column says for how many."""
+"""Tables of counts: each line stands for many rows, and a column says how many."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from evenhand._words import plural
 
 Floats = NDArray[np.float64]
 
-MOST_DIGITS = 12  # decimals of a rate; more are those of a quotient, or noise of the last place
-SELECTED = (0, 1)  # the classes of a rate, whether anybody is of them or not
+MOST_DIGITS = 12  # decimals of a rate; more come from a quotient, or from rounding
+SELECTED = (0, 1)  # the classes of a rate, even if one has no rows
 SLACK = 1e-9  # of sums that were rounded when they were written
-MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table has for it
+MOMENT_COLUMNS = {  # the sums of `moments`, by their names in a table of counts
     "yhat": "sum_prediction",
     "yhat²": "sum_prediction_squared",
     "yhat³": "sum_prediction_cubed",
@@ -46,7 +46,7 @@ MOMENT_COLUMNS = {  # what `moments` adds up, by the names that a counted table 
 
 
 class CountedTable(NamedTuple):
-    """Lines that stand for at least one row each, how many rows in all, and who was selected."""
+    """Lines of at least one row each, the total number of rows, and the column of decisions."""
 
     table: Any
     total: int
@@ -56,24 +56,24 @@ class CountedTable(NamedTuple):
 
 def read_counts(
     frame: Any,
-    wanted: Sequence[str | None],
+    requested: Sequence[str | None],
     *,
     rows: str,
     rate: str | None = None,
     digits: int | None = None,
     y_pred: str | None = None,
 ) -> CountedTable:
-    """The lines of a table of counts, if all of them are counts; rates become counts."""
+    """Read a table of counts and check them; rates become counts."""
     import narwhals as nw
 
     if digits is not None and rate is None:
         raise InputError(f"digits={digits} is about rates; name their column (rate).")
     if rate is not None and y_pred is not None:
         raise InputError(f"Which says who was selected, y_pred={y_pred!r} or rate={rate!r}?")
-    taken = [name for name in wanted if name is not None]
-    if rows in taken:
+    columns = [name for name in requested if name is not None]
+    if rows in columns:
         raise InputError(f"{rows!r} is the column of the counts, and cannot have another role too.")
-    table = read_table(frame, [*taken, rows, rate])
+    table = read_table(frame, [*columns, rows, rate])
     total = _total(table, rows)
     try:
         table = table.filter(nw.col(rows) > 0)
@@ -81,27 +81,27 @@ def read_counts(
         raise InputTypeError(f"A column cannot name classes or groups: {failure}.") from failure
     if rate is None:
         return CountedTable(table, total, y_pred)
-    return _from_rates(table, list(dict.fromkeys(taken)), rows, rate, digits)
+    return _from_rates(table, list(dict.fromkeys(columns)), rows, rate, digits)
 
 
 def line_counts(rows: Any, name: str = "rows") -> NDArray[np.int64] | None:
-    """A column that says how many rows each line stands for, if all of it are counts."""
+    """The column of numbers of rows, checked to be counts."""
     if rows is None:
         return None
     count = numbers(rows, name)
-    known = count[np.isfinite(count)]
-    broken = known[known % 1 != 0]
+    finite = count[np.isfinite(count)]
+    broken = finite[finite % 1 != 0]
     with np.errstate(over="ignore"):  # an infinite total is refused as too large
-        total = known.sum()
-    seen = {
+        total = finite.sum()
+    summary = {
         "lines": len(count),
-        "known": len(known),
-        "least": known.min(initial=np.inf),
-        "most": known.max(initial=0.0),
+        "known": len(finite),
+        "least": finite.min(initial=np.inf),
+        "most": finite.max(initial=0.0),
         "total": total,
         "fraction": broken.min() if len(broken) else None,
     }
-    _check_counts(name, seen)
+    _check_counts(name, summary)
     return count.astype(np.int64)
 
 
@@ -129,12 +129,12 @@ def _total(table: Any, rows: str) -> int:
     kind = table.collect_schema()[rows]
     if not kind.is_numeric():
         raise InputTypeError(f"{rows!r} must hold counts, but holds something other than numbers.")
-    whole, each = kind.is_integer(), nw.col(rows) if kind.is_integer() else as_float(rows)
-    known = ~each.is_null() if whole else ~each.is_null() & each.is_finite()
+    is_whole, number = kind.is_integer(), nw.col(rows) if kind.is_integer() else as_float(rows)
+    available = ~number.is_null() if is_whole else ~number.is_null() & number.is_finite()
     looked_at = table.select(
-        nw.when(known).then(each).alias("count"),
-        # Some engines refuse to make a float of a larger one; the largest is looked at by itself.
-        nw.when(known & (each <= MOST_ROWS)).then(each).cast(nw.Float64).alias("exact"),
+        nw.when(available).then(number).alias("count"),
+        # Some engines refuse to make a float of a larger one; the largest is checked by itself.
+        nw.when(available & (number <= MOST_ROWS)).then(number).cast(nw.Float64).alias("exact"),
     )
     count, exact = nw.col("count"), nw.col("exact")
     parts = {
@@ -145,9 +145,9 @@ def _total(table: Any, rows: str) -> int:
         "total": exact.sum(),
         "fraction": nw.when(is_fraction(exact)).then(exact).min(),
     }
-    wanted = (part.alias(name) for name, part in parts.items())
+    aggregates = (part.alias(name) for name, part in parts.items())
     with np.errstate(over="ignore"):  # an infinite total is refused as too large
-        row = looked_at.select(*wanted).collect().rows(named=True)[0]
+        row = looked_at.select(*aggregates).collect().rows(named=True)[0]
     _check_counts(repr(rows), row)
     return int(row["total"])
 
@@ -180,7 +180,7 @@ def _check_counts(name: str, row: Mapping[str, Any]) -> None:
 def _from_rates(
     table: Any, names: list[str], rows: str, rate: str, digits: int | None
 ) -> CountedTable:
-    """Two lines for each: the selected, and the others."""
+    """Split each line into one of the selected and one of the rejected."""
     import narwhals as nw
 
     if not table.collect_schema()[rate].is_numeric():
@@ -197,22 +197,22 @@ def _from_rates(
 
     def counted(label: int, number: Floats) -> Any:
         values = {decision: np.full(len(lines), label), rows: number.astype(np.int64)}
-        made = (
+        added = (
             nw.new_series(name, column, backend=lines.implementation)
             for name, column in values.items()
         )
-        return lines.select(*names).with_columns(*made).filter(nw.col(rows) > 0)
+        return lines.select(*names).with_columns(*added).filter(nw.col(rows) > 0)
 
-    both = nw.concat([counted(0, size - selected), counted(1, selected)])
-    return CountedTable(both.lazy(), int(size.sum()), decision, (note,))
+    split = nw.concat([counted(0, size - selected), counted(1, selected)])
+    return CountedTable(split.lazy(), int(size.sum()), decision, (note,))
 
 
 def selected_of(
     rate: Floats, size: Floats, name: str, sizes: str, digits: int | None
 ) -> tuple[Floats, str]:
-    """How many of each size a rate amounts to, and in words how far off that may be.
+    """Numbers of selected rows that rates amount to, and a note on how far off these may be.
 
-    A rate of d decimals lies within half a unit of the last of them of the share it was rounded
+    A rate of d decimals is within half a unit of its last decimal of the share it was rounded
     from. Where no whole number of people has such a share, the two columns do not belong together.
 
     >>> selected_of(np.array([0.312]), np.array([1203.0]), "rate", "applicants", None)[0]
@@ -242,21 +242,23 @@ def selected_of(
         )
     highest = np.minimum(np.floor(product + reach), size)
     lowest = np.maximum(np.ceil(product - reach), 0.0)
-    most = int(np.maximum(highest - selected, selected - lowest).max(initial=0.0))
+    largest = int(np.maximum(highest - selected, selected - lowest).max(initial=0.0))
     how_far = (
-        f"a count may be off by up to {most:,}" if most else "there is one such number for each"
+        f"a count may be off by up to {largest:,}"
+        if largest
+        else "there is one such number for each"
     )
     note = (
         f"The selected are {name!r} × {sizes!r}, to the nearest whole number: the rates have "
         f"{plural(digits, 'decimal')}, and {how_far}."
     )
-    if not fractions and most == 0:
+    if not fractions and largest == 0:
         note = f"The selected are {name!r} × {sizes!r}: every rate is 0 or 1."
     return selected, note
 
 
 def _decimals(value: float) -> int:
-    """How many decimals a number has as it is written, but for noise of its last place.
+    """Number of decimals of a number as written, ignoring rounding in its last place.
 
     >>> _decimals(0.312), _decimals(1.0), _decimals(2.5e-07), _decimals(0.1 + 0.2)
     (3, 0, 8, 1)
@@ -265,7 +267,7 @@ def _decimals(value: float) -> int:
 
 
 def _unused(name: str, names: Sequence[str]) -> str:
-    """A name that no column has."""
+    """A name that no column has yet."""
     while name in names:
         name += "_"
     return name

@@ -1,4 +1,4 @@
-"""The data: rows, a table, counts or a model's predictions, and which column plays which part."""
+"""The data: rows, a table, counts or a model's predictions, and the roles of columns."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ class Data(Columns):
             self._check_alone()
         elif isinstance(self.task, str) and self.task == "ranking" and self.query is None:
             raise InputError(NO_QUERY)
-        elif self.query is None and (unread := [one for one in OF_LISTS if self.has(one)]):
+        elif self.query is None and (unread := [role for role in OF_LISTS if self.has(role)]):
             raise InputError(
-                f"{listing([f'{one}=' for one in unread])} {'is' if len(unread) == 1 else 'are'} "
+                f"{listing([f'{role}=' for role in unread])} {'is' if len(unread) == 1 else 'are'} "
                 "about rankings: pass query=, the column that says which list a row is in."
             )
         elif self.has("exposure") and self.has("discount"):
             raise InputError("exposure= takes the place of discount=: pass one of them.")
         elif isinstance(self.y_pred, Data | Summary):
             raise InputTypeError(
-                f"A {type(self.y_pred).__name__} stands in place of all columns: pass it first, "
+                f"A {type(self.y_pred).__name__} replaces all columns: pass it first, "
                 "without y_true."
             )
         elif callable(self.y_pred) and not _is_model(self.y_pred):
@@ -79,8 +79,8 @@ class Data(Columns):
     def __repr__(self) -> str:
         if isinstance(self.y_true, Summary):
             return f"<Data: {self.y_true!r}>"
-        given = [name for name in ROLES if self.has(name)]
-        return f"<Data: {', '.join(given)}>"
+        roles = [name for name in ROLES if self.has(name)]
+        return f"<Data: {', '.join(roles)}>"
 
     def __add__(self, other: Data) -> Data:
         if not isinstance(other, Data):
@@ -92,39 +92,39 @@ class Data(Columns):
 
     @cached_property
     def counted(self) -> Evidence:
-        """Everything that the rows can answer, counted once."""
+        """All summaries that the rows allow, counted once."""
         from evenhand._data import counted, rows, tables
 
-        known = self._resolved
-        if isinstance(known.y_true, Evidence):
-            return known.y_true
-        if isinstance(known.y_true, Tally):
-            return counted.from_tally(known.y_true, known)
-        if isinstance(known.y_true, Source):
+        data = self._resolved
+        if isinstance(data.y_true, Evidence):
+            return data.y_true
+        if isinstance(data.y_true, Tally):
+            return counted.from_tally(data.y_true, data)
+        if isinstance(data.y_true, Source):
             raise InputTypeError(
-                f"A {type(known.y_true).__name__} answers criteria one by one; to audit, pass the "
+                f"A {type(data.y_true).__name__} answers criteria one by one; to audit, pass the "
                 "columns."
             )
-        if known.sensitive_features is None:
+        if data.sensitive_features is None:
             raise InputTypeError("Pass sensitive_features, the columns that name the groups.")
-        if known.query is not None:
-            read = tables.lists_from_table if known.is_table else rows.evidence_of_lists
-            return read(known)
-        if known.is_table:
-            return tables.evidence_from_table(known)
+        if data.query is not None:
+            read = tables.lists_from_table if data.is_table else rows.evidence_of_lists
+            return read(data)
+        if data.is_table:
+            return tables.evidence_from_table(data)
         for name in OF_TABLES:
-            if getattr(known, name) is not None:
+            if getattr(data, name) is not None:
                 raise InputTypeError(
                     f"{name}= is about a table: pass it as data=, and name columns."
                 )
-        if known.is_random:
+        if data.is_random:
             return Data(
-                known.tally(),
-                sensitive_features=list(known._groups.names),
-                favorable=known.favorable,
-                task=known.task,
+                data.tally(),
+                sensitive_features=list(data._groups.names),
+                favorable=data.favorable,
+                task=data.task,
             ).counted
-        return rows.evidence_from_rows(known)
+        return rows.evidence_from_rows(data)
 
     def source(self, needs: str, loss: Callable[[Any, Any], Any] | None = None) -> Source:
         """The summary of the rows that a statistic reads.
@@ -144,15 +144,15 @@ class Data(Columns):
         """
         if isinstance(self.y_true, Source):
             return self.y_true
-        known = self._resolved
-        summed = known.query is not None or (known.is_table and loss is None)
-        if isinstance(known.y_true, Evidence) or summed:
-            return known._found(needs)
-        if known.is_random and KINDS[needs].about == "labels":
-            return known.tally()
-        if known.is_table:
-            known = known._brought()
-        return KINDS[needs].summarize(known._rows(loss))
+        data = self._resolved
+        summed = data.query is not None or (data.is_table and loss is None)
+        if isinstance(data.y_true, Evidence) or summed:
+            return data._summary(needs)
+        if data.is_random and KINDS[needs].about == "labels":
+            return data.tally()
+        if data.is_table:
+            data = data._with_columns()
+        return KINDS[needs].summarize(data._rows(loss))
 
     def tally(self, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
         """The counts of labels, or for numbers and rankings the sums of values, by group.
@@ -172,42 +172,42 @@ class Data(Columns):
         """
         from evenhand._data import counting, table_tallies
 
-        known = self._resolved
-        if isinstance(known.y_true, Tally):
-            return known.y_true
-        if isinstance(known.y_true, Summary):
-            return known.counted.counted
+        data = self._resolved
+        if isinstance(data.y_true, Tally):
+            return data.y_true
+        if isinstance(data.y_true, Summary):
+            return data.counted.counted
         columns: dict[str, Any] = {
-            name: getattr(known, name)
+            name: getattr(data, name)
             for name in ("sensitive_features", "sample_weight", "strata", "cluster")
         }
-        if known.sensitive_features is None:
+        if data.sensitive_features is None:
             raise InputError("Pass sensitive_features, the columns that name the groups.")
-        if known.query is not None:
-            return known.counted.counted
-        if known.is_table:
-            if known.rows is not None or known.task != "regression":
-                return table_tallies.tally_table(known, sums, digits)
-            found = known.counted.sources["moments"]
-            assert isinstance(found, Tally)
-            return found
-        check_order(y_true=known.y_true, y_pred=known.y_pred, **columns)
-        columns["sensitive_features"] = known._groups
-        if known.is_random:
+        if data.query is not None:
+            return data.counted.counted
+        if data.is_table:
+            if data.rows is not None or data.task != "regression":
+                return table_tallies.tally_table(data, sums, digits)
+            sums_by_group = data.counted.sources["moments"]
+            assert isinstance(sums_by_group, Tally)
+            return sums_by_group
+        check_order(y_true=data.y_true, y_pred=data.y_pred, **columns)
+        columns["sensitive_features"] = data._groups
+        if data.is_random:
             return counting.expected_tally(
-                known.y_true,
-                known.y_pred,
-                classes=() if known.classes is None else known.classes,
-                sensitive_features=known._groups,
-                sample_weight=known.sample_weight,
+                data.y_true,
+                data.y_pred,
+                classes=() if data.classes is None else data.classes,
+                sensitive_features=data._groups,
+                sample_weight=data.sample_weight,
             )
-        if known.task == "regression":
+        if data.task == "regression":
             columns.pop("strata")
-            return counting.moments(known.y_true, known.y_pred, **columns)
-        return counting.tally_columns(known.y_true, known._decided, **columns, sums=sums)
+            return counting.moments(data.y_true, data.y_pred, **columns)
+        return counting.tally_columns(data.y_true, data._decisions, **columns, sums=sums)
 
     def has(self, name: str) -> bool:
-        """Whether a role was given, other than its default.
+        """Whether an argument other than the default was passed for a role.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class Data(Columns):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether groups are probable, or unknown where they are missing."""
+        """Whether groups are given as probabilities, or missing ones count as unknown."""
         return isinstance(self.sensitive_features, Probable) or self._may_be_any
 
     @property
@@ -234,7 +234,7 @@ class Data(Columns):
 
     @property
     def is_counted(self) -> bool:
-        """Whether the rows were counted already."""
+        """Whether the data are counts, not rows."""
         return isinstance(self.y_true, Summary)
 
     @property
@@ -242,13 +242,13 @@ class Data(Columns):
         """Whether all columns are named, so that the table's own engine can count."""
         return self.data is not None and all(
             _is_names(value, self.data)
-            for name, one in ROLES.items()
-            if one.is_column and (value := getattr(self, name)) is not None
+            for name, role in ROLES.items()
+            if role.is_column and (value := getattr(self, name)) is not None
         )
 
     @property
     def is_random(self) -> bool:
-        """Whether the predictions are probabilities, by which decisions are drawn."""
+        """Whether the predictions are probabilities of random decisions."""
         return self.classes is not None and np.ndim(self.y_pred) == 2
 
     @property
@@ -258,14 +258,14 @@ class Data(Columns):
 
     @property
     def model(self) -> str | None:
-        """The class of the estimator that predicts, if any; of a pipeline, those of its steps."""
+        """Name of the estimator's class, if any; of a pipeline, those of its steps."""
         if not _is_model(self.y_pred):
             return None
         steps = [step for _, step in getattr(self.y_pred, "steps", [])] or [self.y_pred]
         return " → ".join(type(step).__name__ for step in steps)
 
     def columns(self, *names: str) -> dict[str, Any]:
-        """Columns themselves, for what looks at single rows.
+        """Columns by role, for analyses of single rows.
 
         Parameters
         ----------
@@ -278,22 +278,22 @@ class Data(Columns):
             The columns, by role.
 
         """
-        known = self._resolved
-        if known.is_table:
-            known = known._brought()
-        found = {name: getattr(known, name) for name in names}
-        if "sensitive_features" in found:
-            found["sensitive_features"] = known._whom
-        return found
+        data = self._resolved
+        if data.is_table:
+            data = data._with_columns()
+        values = {name: getattr(data, name) for name in names}
+        if "sensitive_features" in values:
+            values["sensitive_features"] = data._sensitive
+        return values
 
     @cached_property
     def _resolved(self) -> Data:
-        """The same with an estimator's predictions; names are looked up unless all are names."""
+        """The same with predictions of the estimator, and columns in place of names in part."""
         if _is_model(self.y_pred):
-            return self._predicted()
+            return self._with_predictions()
         if self.data is None or self.is_table:
             return self
-        return self._brought()
+        return self._with_columns()
 
     @cached_property
     def _groups(self) -> Groups:
@@ -302,8 +302,8 @@ class Data(Columns):
         return grouped(self)
 
     @property
-    def _decided(self) -> Any:
-        """The decisions: those given, or where a score is cut at the threshold."""
+    def _decisions(self) -> Any:
+        """The decisions: `y_pred`, or else the score cut at the threshold."""
         from evenhand._data.rows import cut_scores
 
         if self.y_pred is not None or self.threshold is None:
@@ -311,16 +311,16 @@ class Data(Columns):
         return cut_scores(self.y_true, self.y_score, self.threshold, self.score_of, self.favorable)
 
     @property
-    def _whom(self) -> Any:
-        """The sensitive columns, as groups where something is to become of some values."""
+    def _sensitive(self) -> Any:
+        """The sensitive columns; as groups, if any value is binned, missing or rare."""
         plain = self.bins is None and self.missing == "error" and self.min_count == 0
         return self.sensitive_features if plain and self.rare == "keep" else self._groups
 
     def _rows(self, loss: Callable[[Any, Any], Any] | None) -> Rows:
         return Rows(
             self.y_true,
-            self._decided,
-            sensitive_features=self._whom,
+            self._decisions,
+            sensitive_features=self._sensitive,
             sample_weight=self.sample_weight,
             y_score=self.y_score,
             score_of=self.score_of,
@@ -331,8 +331,8 @@ class Data(Columns):
             loss=loss,
         )
 
-    def _found(self, needs: str) -> Source:
-        """A summary of a table, or of parts that were added up."""
+    def _summary(self, needs: str) -> Source:
+        """A summary of a table, or of counts that were added up."""
         kind, data = KINDS[needs], self
         if self.is_table and self.query is None:
             of_numbers = kind.about == "numbers" and self.y_score is None
@@ -340,21 +340,21 @@ class Data(Columns):
                 data = replace(self, y_score=None, score_of=None)
             if of_numbers:
                 data = replace(data, task="regression")
-        found = data.counted.sources.get(needs)
-        if found is None:
+        source = data.counted.sources.get(needs)
+        if source is None:
             raise InputError(f"The data lack {kind.hint}: this criterion reads {kind.columns}.")
-        return found
+        return source
 
-    def _brought(self) -> Data:
-        """The same with the columns of the table in place of their names."""
-        found = {}
-        for name, one in ROLES.items():
+    def _with_columns(self) -> Data:
+        """The same with columns of the table in place of their names."""
+        columns = {}
+        for name, role in ROLES.items():
             value = getattr(self, name)
-            if one.is_column and value is not None and _is_names(value, self.data):
-                found[name] = columns_of(self.data, value, several=one.is_several)
-        return replace(self, data=None, **found)
+            if role.is_column and value is not None and _is_names(value, self.data):
+                columns[name] = columns_of(self.data, value, several=role.is_several)
+        return replace(self, data=None, **columns)
 
-    def _predicted(self) -> Data:
+    def _with_predictions(self) -> Data:
         """The same with the predictions and scores of the estimator."""
         from evenhand._data.models import features_for, scored_by
 
@@ -363,12 +363,12 @@ class Data(Columns):
             raise InputTypeError(
                 f"A {type(model).__name__} predicts from data=, the rows' features; pass them."
             )
-        looked_up = replace(self, y_pred=None)._brought()
+        looked_up = replace(self, y_pred=None)._with_columns()
         X = features_for(model, X, self.y_true)
         labels, scored = getattr(model, "classes_", None), {}
         if labels is not None and self.y_score is None and hasattr(model, "predict_proba"):
-            of = self.favorable if self.score_of is None else self.score_of
-            scored = scored_by(model, X, of)
+            label = self.favorable if self.score_of is None else self.score_of
+            scored = scored_by(model, X, label)
         task = self.task
         if task is None:
             task = (
@@ -378,34 +378,34 @@ class Data(Columns):
         return replace(looked_up, y_pred=decided, task=task, **scored)
 
     def _check_alone(self) -> None:
-        """Refuse columns beside counts, which were counted without them."""
+        """Refuse columns next to counts, which were counted without them."""
         fits = ["y_true", *BESIDE_COUNTS, *(["missing"] if self._may_be_any else [])]
-        given = [name for name in ROLES if name not in fits and self.has(name)]
+        extra = [name for name in ROLES if name not in fits and self.has(name)]
         if not _is_names(self.sensitive_features):
-            given.append("sensitive_features")
-        if given:
+            extra.append("sensitive_features")
+        if extra:
             hint = " A measure is passed as measure=." if _is_measure(self.y_pred) else ""
             raise InputTypeError(
                 f"A {type(self.y_true).__name__} already holds the columns; drop "
-                f"{', '.join(given)}, or count them with the rows.{hint}"
+                f"{', '.join(extra)}, or count them with the rows.{hint}"
             )
 
 
 Summary = Source | Evidence
-documented(roles="\n".join(one.entry for one in ROLES.values()))(Data)
+documented(roles="\n".join(role.entry for role in ROLES.values()))(Data)
 
 
 def columns_of(table: Any, names: Any, *, several: bool) -> Any:
-    """Columns of a table by name: one, or where there may be several a mapping of them."""
+    """Columns of a table by name: one, or a mapping of them if there may be several."""
     listed = list(names) if isinstance(names, list | tuple) else [names]
-    found = {str(name): column_of(table, name) for name in listed}
-    return found if several else found[str(listed[0])]
+    columns = {str(name): column_of(table, name) for name in listed}
+    return columns if several else columns[str(listed[0])]
 
 
 def _is_names(value: Any, table: Any = None) -> bool:
-    """Whether this names columns, rather than being one; nothing at all names none.
+    """Whether a value names columns, rather than being one; None names none.
 
-    A list of text could be either: beside a dataframe it is names if these are its columns. Columns
+    A list of text could be either: with a dataframe it is names if these are its columns. Columns
     of an array are named by their position.
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):

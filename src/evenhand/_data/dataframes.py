@@ -1,4 +1,4 @@
-"""Dataframes of whatever kind the user has: our tables as one, and the columns of theirs."""
+"""Dataframes of the user's library: our tables in it, and the columns of theirs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand._words import did_you_mean
 
 
 def framed(columns: Mapping[str, Any], kind: str | None = None) -> Any:
-    """Columns as a dataframe of a library by its name, "pandas" if none is named."""
+    """Columns as a dataframe of the library of this name, by default pandas."""
     import narwhals as nw
 
     backend: Any = kind or "pandas"
@@ -52,14 +52,14 @@ def is_frame(X: Any) -> bool:
 
 
 def is_table(X: Any) -> bool:
-    """Whether X has named columns, which may not have been collected yet."""
+    """Whether X has named columns, collected or lazy."""
     if isinstance(X, np.ndarray | list | tuple) or _is_sparse(X):
         return False
     import narwhals as nw
 
     with refusing("The table's columns cannot be read"):
-        known = nw.from_native(X, pass_through=True)
-        return isinstance(known, nw.DataFrame | nw.LazyFrame)
+        frame = nw.from_native(X, pass_through=True)
+        return isinstance(frame, nw.DataFrame | nw.LazyFrame)
 
 
 def names_in(X: Any) -> list[str]:
@@ -90,6 +90,6 @@ def column_of(X: Any, name: Any) -> Any:
 
 
 def _is_sparse(X: Any) -> bool:
-    """Whether X is sparse; where SciPy was never imported, nothing is."""
+    """Whether X is a sparse matrix; False if SciPy was never imported."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))

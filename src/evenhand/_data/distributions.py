@@ -1,4 +1,4 @@
-"""Scores in order, with the group of each: all that questions about distributions need.
+"""Ordered scores with their groups: all that questions about distributions need.
 
 The distribution of a score in every group is exact: the pooled values in order.
 """
@@ -23,7 +23,7 @@ from evenhand._columns.codes import (
 )
 from evenhand._columns.encoding import check_lengths, check_order, classes, finite, weights
 from evenhand._data.groups import clusters, groups, joined
-from evenhand._data.once import Unchanging
+from evenhand._data.once import Immutable
 from evenhand._data.surveys import SurveyWeights
 from evenhand._errors import InputError
 from evenhand._signatures import suggests_names
@@ -86,28 +86,30 @@ def distribution(
         y_true=y_true,
         cluster=cluster,
     )
-    whom = groups(sensitive_features)
+    group = groups(sensitive_features)
     score = finite(values, "the score")
     survey = sample_weight if isinstance(sample_weight, SurveyWeights) else None
     weight = weights(sample_weight) if survey is None else survey.weight
     truth = None if y_true is None else classes(y_true, "y_true")
     together = clusters(cluster)
     check_lengths(
-        score=score, sensitive_features=whom, sample_weight=weight, y_true=truth, **together
+        score=score, sensitive_features=group, sample_weight=weight, y_true=truth, **together
     )
     squares = weights(squared_weight)
     check_lengths(score=score, squared_weight=squares)
     if survey is not None and survey.left is not None:
         squares = survey.weight**2 * survey.left
-    each = tuple(together.values())
-    return _ordered(score, whom.codes, whom.labels, weight, truth, squares, each, survey)
+    cluster_columns = tuple(together.values())
+    return _ordered(
+        score, group.codes, group.labels, weight, truth, squares, cluster_columns, survey
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class Distribution(Unchanging):
+class Distribution(Immutable):
     """Pooled values in ascending order, each with its group, and its weight and truth if known.
 
-    Made by `distribution`. Distributions of parts add up to that of the whole, group by group.
+    Made by `distribution`. Distributions of parts add up to that of all rows, group by group.
 
     Attributes
     ----------
@@ -148,7 +150,7 @@ class Distribution(Unchanging):
 
     @property
     def squared_weights(self) -> Floats:
-        """The squared weight of every value, or what the rows behind it have."""
+        """The squared weight of every value, or the sum over the rows that it stands for."""
         if self.squares is not None:
             return self.squares
         return np.ones(len(self)) if self.weights is None else self.weights**2
@@ -170,14 +172,17 @@ class Distribution(Unchanging):
         if self.truth is not None and other.truth is not None:
             truth = _stacked(self.truth, other.truth)
         values = np.concatenate([self.values, other.values])
-        weight, squares = _both(self.weights, other.weights), _both(self.squares, other.squares)
+        weight, squares = (
+            _concatenated(self.weights, other.weights),
+            _concatenated(self.squares, other.squares),
+        )
         clusters = tuple(map(_stacked, self.clusters, other.clusters))
         return _ordered(values, np.concatenate(codes), labels, weight, truth, squares, clusters)
 
     @property
     def _parts(self) -> tuple[bool, bool, bool, int]:
-        known = (self.weights is None, self.truth is None, self.squares is None)
-        return (*known, len(self.clusters))
+        missing = (self.weights is None, self.truth is None, self.squares is None)
+        return (*missing, len(self.clusters))
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Distribution:
         """Each group becomes the group `target` of the new labels.
@@ -197,22 +202,22 @@ class Distribution(Unchanging):
         """
         codes = target.astype(smallest_unsigned(len(labels)))[self.codes]
         path = steps(self.values, codes, len(labels), self.weights)
-        rest = (self.weights, self.truth, path, self.squares, self.clusters, self.survey)
-        return Distribution(self.values, codes, labels, *rest)
+        unchanged = (self.weights, self.truth, path, self.squares, self.clusters, self.survey)
+        return Distribution(self.values, codes, labels, *unchanged)
 
     def __radd__(self, zero: int) -> Distribution:
         return self if zero == 0 else NotImplemented
 
     @property
     def turned(self) -> Distribution:
-        """The same rows by minus the value: what a score of one label says of the other."""
+        """The same rows with negated values: the score of the other label."""
         back = slice(None, None, -1)
         values, codes = -self.values[back], self.codes[back]
         weight = None if self.weights is None else self.weights[back]
         truth = None if self.truth is None else Column(self.truth.codes[back], self.truth.labels)
         path = steps(values, codes, len(self.groups), weight)
         squares = None if self.squares is None else self.squares[back]
-        clusters = tuple(Column(each.codes[back], each.labels) for each in self.clusters)
+        clusters = tuple(Column(column.codes[back], column.labels) for column in self.clusters)
         survey = None if self.survey is None else self.survey[np.arange(len(self))[back]]
         return Distribution(
             values, codes, self.groups, weight, truth, path, squares, clusters, survey
@@ -221,7 +226,7 @@ class Distribution(Unchanging):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """At each step F of one group goes from `before` to `after`.
+    """Steps of the groups' CDFs: at each, the F of one group goes from `before` to `after`.
 
     `cuts` are the last steps at each distinct value, where all the CDFs are complete.
     """
@@ -241,25 +246,25 @@ class Steps:
         return len(self.observed)
 
     def levels(self, places: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:
-        """F of every group before each of the given steps (ascending), some places at a time."""
-        now, done = np.zeros(self.groups), 0
-        for some in chunks(len(places), max(1, LEVELS_AT_A_TIME // self.groups)):
-            spans = np.diff(places[some], prepend=done)
-            moved = slice(done, places[some][-1])
+        """F of every group before each of the given steps (ascending), in chunks."""
+        now, start = np.zeros(self.groups), 0
+        for chunk in chunks(len(places), max(1, LEVELS_AT_A_TIME // self.groups)):
+            spans = np.diff(places[chunk], prepend=start)
+            moved = slice(start, places[chunk][-1])
             cells = np.repeat(np.arange(len(spans)) * self.groups, spans) + self.codes[moved]
             moves = self.after[moved] - self.before[moved]
             grown = np.bincount(cells, moves, minlength=len(spans) * self.groups)
             levels = now + np.cumsum(grown.reshape(len(spans), self.groups), axis=0)
-            yield some, levels
-            now, done = levels[-1], moved.stop
+            yield chunk, levels
+            now, start = levels[-1], moved.stop
 
     def power_sums(self, powers: Sequence[float], transform: str | None) -> list[Floats]:
         """Σ over groups of F^power, or of exp(F)^power, after each step."""
-        low, high, least = self.before, self.after, 0
+        low, high, base = self.before, self.after, 0
         if transform == "exp":
-            low, high, least = np.exp(low), np.exp(high), self.groups
+            low, high, base = np.exp(low), np.exp(high), self.groups
         sums = [np.cumsum(high**power - low**power) for power in powers]
-        return [least + power_sum for power_sum in sums] if least else sums
+        return [base + power_sum for power_sum in sums] if base else sums
 
 
 def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | None = None) -> Steps:
@@ -267,7 +272,7 @@ def steps(values: Floats, codes: NDArray[Any], groups: int, weights: Floats | No
     counts = np.bincount(codes, minlength=groups)
     places = np.argsort(codes, kind="stable")
     if weights is None or (weights == 1).all():
-        low, high = _counted(counts)
+        low, high = _unweighted(counts)
     else:
         low, high = _weighted(weights[places], counts)
     before, after = np.empty_like(low), np.empty_like(high)
@@ -284,9 +289,9 @@ def ascending(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Row numbers in ascending order of finite values, and the values in that order.
 
-    The top bits of each value and its row number fit into one integer; sorting those moves whole
-    words with vector instructions, where an argsort chases indices. Values that differ only in
-    the bits that had to give way are few, and a merge of runs puts them right.
+    The top bits of each value and its row number fit into one integer; sorting these integers uses
+    vector instructions, where an argsort chases indices. Few values differ only in the bits that
+    were cut off, and a merge of runs puts them in order.
 
     >>> ascending(np.array([0.5, -1.0, 0.25]))
     (array([1, 2, 0]), array([-1.  ,  0.25,  0.5 ]))
@@ -317,7 +322,7 @@ def _ordered(
     order, values = ascending(values)
     out = codes >= len(labels)
     if weight is not None:
-        out |= weight == 0  # such rows are not there: their values are not cut points
+        out |= weight == 0  # such rows do not count: their values are no cut points
     if out.any():
         kept = ~out[order]
         order, values = order[kept], values[kept]
@@ -325,13 +330,13 @@ def _ordered(
     weight = None if weight is None else weight[order]
     truth = None if truth is None else Column(truth.codes[order], truth.labels)
     squares = None if squares is None else squares[order]
-    clusters = tuple(Column(each.codes[order], each.labels) for each in clusters)
+    clusters = tuple(Column(column.codes[order], column.labels) for column in clusters)
     path = steps(values, codes, len(labels), weight)
     survey = None if survey is None or not survey.scale else survey[order]
     return Distribution(values, codes, labels, weight, truth, path, squares, clusters, survey)
 
 
-def _both(left: Floats | None, right: Floats | None) -> Floats | None:
+def _concatenated(left: Floats | None, right: Floats | None) -> Floats | None:
     return None if left is None or right is None else np.concatenate([left, right])
 
 
@@ -341,7 +346,7 @@ def _stacked(left: Column, right: Column) -> Column:
     return Column(np.concatenate(codes).astype(smallest_unsigned(len(labels))), labels)
 
 
-def _counted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _unweighted(counts: NDArray[np.intp]) -> tuple[Floats, Floats]:
     """F before and after each row, group by group."""
     size = np.repeat(counts.astype(np.float64), counts)
     rank = np.arange(len(size), dtype=np.float64)
@@ -353,7 +358,9 @@ def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats
     """F before and after each row of weights, group by group."""
     group = np.repeat(np.arange(len(counts)), counts)
     total = np.bincount(group, weights, minlength=len(counts))
-    grown = np.append(0.0, np.cumsum(weights / total[group]))  # light beside heavy groups stay
+    grown = np.append(
+        0.0, np.cumsum(weights / total[group])
+    )  # keeps groups that are light next to others
     ends = np.cumsum(counts)
     base = np.repeat(grown[ends - counts], counts)
     after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)
@@ -363,6 +370,6 @@ def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats
 
 
 def _sortable(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Integers in the order of the numbers: negative floats count their bits backwards."""
+    """Integers in the order of the numbers: the bits of negative floats count backwards."""
     bits = np.ascontiguousarray(values).view(np.int64)
     return bits ^ ((bits >> 63) & np.int64(0x7FFF_FFFF_FFFF_FFFF))

@@ -1,4 +1,4 @@
-"""Functions about data: they read a `Data`, and offer every role of a column as an argument."""
+"""Decorators of functions of a `Data`, which offer every role of a column as an argument."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 UNKNOWN: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
-def where_unknown(door: Callable[..., Any]) -> Callable[[Function], Function]:
-    """Let a function answer for another one where groups are not known for sure."""
+def where_unknown(function: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Let a function replace another one where groups are probable or unknown."""
 
-    def answers(function: Function) -> Function:
-        UNKNOWN[door] = function
-        return function
+    def register(answer: Function) -> Function:
+        UNKNOWN[function] = answer
+        return answer
 
-    return answers
+    return register
 
 
 def about_data(
@@ -35,55 +35,59 @@ def about_data(
     """Let a function of a `Data`, its parameter `data`, take columns, counts or a table instead.
 
     The parameter `data` becomes all roles but those left out, of which `y_true` and the one named
-    `second` go by position. In the docstring a line "{data}" stands for their entries, or "{first}"
-    for that of `y_true` and "{rest}" for those that go by name.
+    `second` go by position. In the docstring a line "{data}" is replaced by their entries, or
+    "{first}" by that of `y_true` and "{rest}" by those of keywords.
     """
 
     def offer(function: Callable[..., Result]) -> Callable[..., Result]:
         own = signature(function).parameters
         before = list(own).index("data")
-        offered = {name: one for name, one in ROLES.items() if name not in without}
+        offered = {name: item for name, item in ROLES.items() if name not in without}
         lead = list(own)[:before]
         places = [*lead, "y_true", second]
         required = {
-            one.name
-            for one in own.values()
-            if one.name != "data" and one.default is Parameter.empty
+            item.name
+            for item in own.values()
+            if item.name != "data" and item.default is Parameter.empty
         }
-        shown = {**offered, **{name: None for name in own if name != "data"}}
+        accepted = {**offered, **{name: None for name in own if name != "data"}}
 
         @wraps(function)
-        def door(*args: Any, **given: Any) -> Result:
+        def wrapper(*args: Any, **arguments: Any) -> Result:
             __tracebackhide__ = True  # pytest shows the caller's line
-            if not given.keys() <= shown.keys():
-                raise misspelt(door, given, {name: one.also for name, one in offered.items()})
+            if not arguments.keys() <= accepted.keys():
+                raise misspelt(
+                    wrapper, arguments, {name: item.also for name, item in offered.items()}
+                )
             taken = places[: len(args)]
-            lacking = not required <= {*taken, *given}
-            if lacking or len(args) > len(places) or not given.keys().isdisjoint(taken):
-                raise misfit(door, args, given) or AssertionError
-            given |= dict(zip(taken, args, strict=True))
-            about = {name: value for name, value in given.items() if name in offered}
-            rest = {name: value for name, value in given.items() if name not in offered}
+            lacking = not required <= {*taken, *arguments}
+            if lacking or len(args) > len(places) or not arguments.keys().isdisjoint(taken):
+                raise misfit(wrapper, args, arguments) or AssertionError
+            arguments |= dict(zip(taken, args, strict=True))
+            about = {name: value for name, value in arguments.items() if name in offered}
+            options = {name: value for name, value in arguments.items() if name not in offered}
             data = _data(about)
             if data.query is not None and ("query" in without or data.is_unknown):
-                where = "where groups are not known" if data.is_unknown else f"by {door.__name__}"
+                where = (
+                    "where groups are not known" if data.is_unknown else f"by {wrapper.__name__}"
+                )
                 out = ' Name that of each row; missing="group" makes one of rows without.'
                 end = out if data.is_unknown else ""
                 raise InputTypeError(f"Rankings (query=) are not read {where}.{end}")
-            answer = UNKNOWN.get(door, function) if data.is_unknown else function
-            return answer(data=data, **rest)
+            answer = UNKNOWN.get(wrapper, function) if data.is_unknown else function
+            return answer(data=data, **options)
 
-        door.__signature__ = _signature(function, offered, second)  # type: ignore[attr-defined]
+        wrapper.__signature__ = _signature(function, offered, second)  # type: ignore[attr-defined]
         first = [offered[name].entry for name in ("y_true", second) if name in offered]
-        rest = [one.entry for name, one in offered.items() if name not in ("y_true", second)]
-        documented(data="\n".join([*first, *rest]), first=first[0], rest="\n".join(rest))(door)
-        return door
+        rest = [item.entry for name, item in offered.items() if name not in ("y_true", second)]
+        documented(data="\n".join([*first, *rest]), first=first[0], rest="\n".join(rest))(wrapper)
+        return wrapper
 
     return offer
 
 
 def _data(given: Mapping[str, Any]) -> Data:
-    """The data that the arguments make up; beside data that are there, only how they are read."""
+    """The `Data` of the arguments; if the first is one already, how to read it may be changed."""
     first = given.get("y_true")
     if not isinstance(first, Data):
         if len(given) == 1 and isinstance(first, Summary):
@@ -91,18 +95,20 @@ def _data(given: Mapping[str, Any]) -> Data:
             data.__dict__["y_true"] = first
             return data
         return Data(**given)
-    rest = {name: value for name, value in given.items() if name != "y_true" and value is not None}
-    columns = [name for name in rest if ROLES[name].is_column]
+    changes = {
+        name: value for name, value in given.items() if name != "y_true" and value is not None
+    }
+    columns = [name for name in changes if ROLES[name].is_column]
     if columns:
         raise InputTypeError(f"The data hold their columns already; drop {', '.join(columns)}.")
-    return replace(first, **rest) if rest else first
+    return replace(first, **changes) if changes else first
 
 
 def _signature(function: Callable[..., Any], offered: Mapping[str, Any], second: str) -> Any:
-    """What `help` shows: the function's own parameters around those of the data."""
-    whole = signature(function)
+    """The signature that `help` shows: the function's own parameters and those of the data."""
+    own = signature(function)
     before, after, is_before = [], [], True
-    for name, parameter in whole.parameters.items():
+    for name, parameter in own.parameters.items():
         if name == "data":
             is_before = False
         elif is_before:
@@ -117,12 +123,16 @@ def _signature(function: Callable[..., Any], offered: Mapping[str, Any], second:
         if name in offered
     ]
     named = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[name])
-        for name, one in offered.items()
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=own_parameter.default, annotation=hints[name]
+        )
+        for name, own_parameter in offered.items()
         if name not in ("y_true", second)
     ]
-    taken = [one for one in after if one.name != second]
+    taken = [own_parameter for own_parameter in after if own_parameter.name != second]
     moved = [
-        one.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for one in after if one.name == second
+        own_parameter.replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
+        for own_parameter in after
+        if own_parameter.name == second
     ]
-    return whole.replace(parameters=[*before, *places, *moved, *named, *taken])
+    return own.replace(parameters=[*before, *places, *moved, *named, *taken])

@@ -1,4 +1,4 @@
-"""Logs of evaluations of language models: inspect_ai's, and lm-evaluation-harness' samples.
+"""Read logs of evaluations of language models, by inspect_ai and lm-evaluation-harness.
 
 inspect_ai writes a log for each task: a JSON file with `eval` and `samples`, or a ZIP archive
 (.eval) with `header.json` and a file `samples/….json` for each sample and epoch. A sample has an
@@ -31,7 +31,7 @@ from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean, listing
 
 ZSTANDARD = 93  # the number of this compression in archives; Python reads it from 3.14 on
-LOCAL_HEADER = 26  # bytes of what is written before a file, up to the length of its name
+LOCAL_HEADER = 26  # bytes before a file, up to the length of its name
 GRADES = {"C", "I", "P", "N"}  # correct, incorrect, partial, no answer
 LINE = re.compile(r"samples_(.+?)_\d{4}-\d{2}-\d{2}.*\.jsonl(\.gz)?")
 NO_METRICS = {
@@ -45,7 +45,7 @@ UNREADABLE = (
 
 
 class _Answer(NamedTuple):
-    """An answer's scores by name, and all that is known of its prompt."""
+    """The scores of an answer by name, and the fields of its prompt."""
 
     scores: dict[str, Any]
     fields: dict[str, Any]
@@ -119,8 +119,8 @@ def read_evaluation(
     """
     groups = _names("sensitive_features", sensitive_features)
     together = _names("cluster", cluster)
-    given = {"score": score, "filter_name": filter_name, "missing": missing}
-    check_names(**{name: text for name, text in given.items() if text is not None})
+    texts = {"score": score, "filter_name": filter_name, "missing": missing}
+    check_names(**{name: text for name, text in texts.items() if text is not None})
     check_labels(favorable=favorable)
     answers = _one_filter(list(_answers(path)), filter_name)
     if not answers:
@@ -143,10 +143,10 @@ def read_evaluation(
     )
 
 
-def _names(role: str, given: Any) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else given
+def _names(role: str, value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Sequence) or not names or not all(isinstance(n, str) for n in names):
-        raise InputTypeError(f"{role} names fields of the log, such as 'group'; not {given!r}.")
+        raise InputTypeError(f"{role} names fields of the log, such as 'group'; not {value!r}.")
     return tuple(names)
 
 
@@ -155,22 +155,22 @@ def _answers(path: Any) -> Iterator[_Answer]:
     paths = [path] if isinstance(path, str | Path) else path
     if not isinstance(paths, list | tuple) or not all(isinstance(p, str | Path) for p in paths):
         raise InputTypeError(f"path names files or folders; it is {path!r}.")
-    for each in map(Path, paths):
-        if not exists(each):  # which is not there where no system could have such a name
-            raise InputError(f"There is no file or folder {each}.")
-        files = [each]
-        if each.is_dir():
-            wanted = ("*.eval", "*.json", "samples_*.jsonl", "samples_*.jsonl.gz")
-            files = sorted({file for kind in wanted for file in each.rglob(kind)})
+    for source in map(Path, paths):
+        if not exists(source):  # also false for names that no system could have
+            raise InputError(f"There is no file or folder {source}.")
+        files = [source]
+        if source.is_dir():
+            patterns = ("*.eval", "*.json", "samples_*.jsonl", "samples_*.jsonl.gz")
+            files = sorted({file for kind in patterns for file in source.rglob(kind)})
             files = [file for file in files if file.suffix != ".json" or _is_log(file)]
             if not files:
-                raise InputError(f"{each} holds no logs: {listing(list(wanted))}.")
+                raise InputError(f"{source} holds no logs: {listing(list(patterns))}.")
         for file in files:
             yield from _read(file)
 
 
 def _read(file: Path) -> Iterator[_Answer]:
-    """The answers of a file, by what its name says that it is."""
+    """The answers of a file, by the format that its name shows."""
     try:
         if file.name.endswith((".jsonl", ".jsonl.gz")):
             yield from _lines(file)
@@ -208,7 +208,7 @@ def _archive(file: Path) -> Iterator[_Answer]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A file of an archive, also one that inspect_ai compressed with INSPECT_USE_ZSTD."""
+    """A file of an archive, perhaps compressed by inspect_ai with INSPECT_USE_ZSTD."""
     about = archive.getinfo(name)
     if about.compress_type != ZSTANDARD or sys.version_info >= (3, 14):
         return archive.read(name)
@@ -217,7 +217,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
 
     assert archive.fp is not None
     archive.fp.seek(about.header_offset + LOCAL_HEADER)
-    lengths = archive.fp.read(4)  # of the name, and of more about the file, before its content
+    lengths = archive.fp.read(4)  # of the name and of the extra field, which precede the content
     archive.fp.seek(sum(struct.unpack("<HH", lengths)), 1)
     packed = pyarrow.BufferReader(archive.fp.read(about.compress_size))
     content = bytes(pyarrow.CompressedInputStream(packed, "zstd").read())
@@ -229,120 +229,126 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
 def _sample(sample: Mapping[str, Any], about: Mapping[str, Any]) -> _Answer:
     """A sample of inspect_ai; one that ended in an error has no scores."""
     scores = {}
-    for scorer, found in (sample.get("scores") or {}).items():
-        value = found["value"]
+    for scorer, result in (sample.get("scores") or {}).items():
+        value = result["value"]
         if isinstance(value, dict):
-            scores.update({f"{scorer}.{key}": each for key, each in value.items()})
+            scores.update({f"{scorer}.{key}": part for key, part in value.items()})
         else:
             scores[scorer] = value
-    own = {"id": sample["id"], "epoch": sample.get("epoch", 1), "model": about.get("model")}
+    identity = {"id": sample["id"], "epoch": sample.get("epoch", 1), "model": about.get("model")}
     fields = _flat("metadata", sample.get("metadata") or {})
-    return _Answer(scores, {**fields, **own, "task": about.get("task")})
+    return _Answer(scores, {**fields, **identity, "task": about.get("task")})
 
 
 def _lines(file: Path) -> Iterator[_Answer]:
     """The lines of lm-evaluation-harness' samples."""
-    found = LINE.fullmatch(file.name)
-    task = found[1] if found else file.name.partition(".")[0]
+    match = LINE.fullmatch(file.name)
+    task = match[1] if match else file.name.partition(".")[0]
     opened = gzip.open if file.name.endswith(".gz") else open
     with opened(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             if not line.strip():
                 continue
-            known = json.loads(line)
-            names = known.get("metrics") or [name for name in known if name not in NO_METRICS]
-            own = {"id": known["doc_id"], "task": task, "filter": known.get("filter", "none")}
-            own |= {"model": file.parent.name, "epoch": 1}
-            doc = known["doc"] if isinstance(known["doc"], dict) else {}
-            yield _Answer({name: known.get(name) for name in names}, {**_flat("doc", doc), **own})
+            record = json.loads(line)
+            names = record.get("metrics") or [name for name in record if name not in NO_METRICS]
+            identity = {
+                "id": record["doc_id"],
+                "task": task,
+                "filter": record.get("filter", "none"),
+            }
+            identity |= {"model": file.parent.name, "epoch": 1}
+            doc = record["doc"] if isinstance(record["doc"], dict) else {}
+            yield _Answer(
+                {name: record.get(name) for name in names}, {**_flat("doc", doc), **identity}
+            )
 
 
 def _flat(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields by their short names, and by their long ones with dots."""
+    """Nested fields by their short names, and by their dotted paths."""
     flat: dict[str, Any] = {}
     for key, value in fields.items():
         if isinstance(value, dict):
             inner = _flat(key, value)
-            flat |= {f"{key}.{each}": one for each, one in inner.items() if "." not in each}
+            flat |= {f"{key}.{path}": leaf for path, leaf in inner.items() if "." not in path}
         else:
             flat[key] = value
     return flat | {f"{name}.{key}": value for key, value in flat.items()}
 
 
-def _one_filter(answers: list[_Answer], wanted: str | None) -> list[_Answer]:
-    """The answers of one filter: every prompt is written once for each."""
-    there = sorted({str(a.fields["filter"]) for a in answers if "filter" in a.fields})
-    if wanted is None and len(there) > 1:
+def _one_filter(answers: list[_Answer], filter_name: str | None) -> list[_Answer]:
+    """The answers of one filter; logs repeat every prompt for each filter."""
+    filters = sorted({str(a.fields["filter"]) for a in answers if "filter" in a.fields})
+    if filter_name is None and len(filters) > 1:
         raise InputError(
-            f"Every prompt appears once for each of the filters {listing(there)}. Name the one to "
-            f"audit: filter_name={there[0]!r}."
+            f"Every prompt appears once for each of the filters {listing(filters)}. Name the one "
+            f"to audit: filter_name={filters[0]!r}."
         )
-    if wanted is not None and wanted not in there:
-        raise InputError(f"There is no filter {wanted!r}; there are {there}.")
-    return [a for a in answers if wanted is None or str(a.fields.get("filter")) == wanted]
+    if filter_name is not None and filter_name not in filters:
+        raise InputError(f"There is no filter {filter_name!r}; there are {filters}.")
+    return [a for a in answers if filter_name is None or str(a.fields.get("filter")) == filter_name]
 
 
 def _check_alone(answers: Sequence[_Answer]) -> None:
-    """Refuse several models, and samples that are there twice."""
+    """Refuse several models, and repeated samples."""
     models = sorted({str(answer.fields["model"]) for answer in answers})
     if len(models) > 1:
         raise InputError(
             f"These logs are of the models {listing(models)}. Read those of one at a time, and "
             "compare what the audits say."
         )
-    seen = set()
+    keys = set()
     for answer in answers:
         key = tuple(str(answer.fields.get(name)) for name in ("task", "id", "epoch"))
-        if key in seen:
+        if key in keys:
             raise InputError(
                 f"Sample {key[1]} of the task {key[0]}, epoch {key[2]}, appears twice, as after a "
                 "second run. Read the logs of one run."
             )
-        seen.add(key)
+        keys.add(key)
 
 
-def _score(answers: Sequence[_Answer], wanted: str | None) -> str:
-    """The name of the score that is asked for, or the only one."""
+def _score(answers: Sequence[_Answer], requested: str | None) -> str:
+    """The name of the requested score, or of the only one."""
     names = list(dict.fromkeys(name for answer in answers for name in answer.scores))
-    if wanted is None and len(names) == 1:
+    if requested is None and len(names) == 1:
         return names[0]
-    if wanted in names:
-        return str(wanted)
+    if requested in names:
+        return str(requested)
     if not names:
         raise InputError("No answer has a score: score the log first.")
-    if wanted is None:
+    if requested is None:
         raise InputError(f"There are the scores {listing(names)}. Name one: score={names[0]!r}.")
     raise InputError(
-        f"There is no score {wanted!r}; there are {names}.{did_you_mean(wanted, names)}"
+        f"There is no score {requested!r}; there are {names}.{did_you_mean(requested, names)}"
     )
 
 
 def _scored(
     answers: Sequence[_Answer], name: str, groups: Sequence[str], missing: str
 ) -> list[_Answer]:
-    """The answers that have the score; others are refused, unless they are to be dropped."""
+    """The answers that have the score; others are refused, or dropped on request."""
     if missing not in ("error", "drop"):
         raise InputError(f"missing is 'error' or 'drop'; it is {missing!r}.")
-    there = [answer for answer in answers if answer.scores.get(name) is not None]
-    if missing == "error" and len(there) < len(answers):
+    scored = [answer for answer in answers if answer.scores.get(name) is not None]
+    if missing == "error" and len(scored) < len(answers):
         lacking = Counter(
             tuple(_field(answer, field) for field in groups)
             for answer in answers
             if answer.scores.get(name) is None
         )
-        most = [
+        largest = [
             f"{show(group if len(group) > 1 else group[0])} {n}"
             for group, n in lacking.most_common(6)
         ]
         raise InputError(
-            f"{len(answers) - len(there)} of {len(answers)} answers have no score {name!r}: "
-            f"{listing(most)}. If that has nothing to do with the group, pass missing='drop'."
+            f"{len(answers) - len(scored)} of {len(answers)} answers have no score {name!r}: "
+            f"{listing(largest)}. If that has nothing to do with the group, pass missing='drop'."
         )
-    return there
+    return scored
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A value that is one number or one word; whole numbers as such, so that 1.0 is a label."""
+    """A single number or word; whole numbers as integers, so that 1.0 is a label."""
     if isinstance(value, list | dict):
         raise InputError(f"The score {name!r} is {value!r}, which is not one number or one word.")
     if isinstance(value, float) and value.is_integer():
@@ -353,10 +359,10 @@ def _plain(name: str, value: Any) -> Any:
 def _field(answer: _Answer, name: str) -> Any:
     """A field of the prompt."""
     if name not in answer.fields:
-        known = [field for field in answer.fields if "." not in field]
+        fields = [field for field in answer.fields if "." not in field]
         raise InputError(
-            f"Sample {answer.fields['id']} has no field {name!r}; it has {listing(known)}."
-            f"{did_you_mean(name, known)}"
+            f"Sample {answer.fields['id']} has no field {name!r}; it has {listing(fields)}."
+            f"{did_you_mean(name, fields)}"
         )
     value = answer.fields[name]
     if isinstance(value, list | dict):

@@ -1,7 +1,7 @@
-"""What an audit reads: the summaries of the rows, by what statistics need; and what it refuses.
+"""Evidence: the summaries of the rows that an audit reads, and checks of groups and scores.
 
-Where a score decides, it is cut at the threshold that was given, at a half, or where the decisions
-were. Groups cannot be one alone, amounts, or rows that are each their own.
+Where a score decides, it is cut at the given threshold, at a half, or where the decisions were.
+A single group is refused, and so are amounts as groups and groups of one row each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from evenhand._data.areas import RankedScores, area_of_all
 from evenhand._data.distributions import Distribution
 from evenhand._data.fingerprints import fingerprint
 from evenhand._data.groups import check_not_amounts, show
-from evenhand._data.once import Unchanging, once
+from evenhand._data.once import Immutable, once
 from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
@@ -33,18 +33,18 @@ from evenhand._words import capitalized, listing, plural
 MOST_THRESHOLDS = 200
 MOST_NAMED = 3  # labels in a note
 ENOUGH_CLUSTERS = 30
-JUDGED = ("labels", "ranks", "losses", "bins")  # sources that hold predictions against the truth
+JUDGED = ("labels", "ranks", "losses", "bins")  # sources that compare predictions with the truth
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence(Unchanging):
-    """Summaries by need ("labels", "moments", "steps", …), and what the groups are.
+class Evidence(Immutable):
+    """Summaries by need ("labels", "moments", "steps", …), and the columns of the groups.
 
     The favorable label may be `assumed`: 1 of 0 and 1.
     `thresholds` counts (score bin, truth, group), where a score decides between two classes, and
-    `score_of` is the class that it is the score of; `decided_at` is the score from which on that
-    class is decided, where there is one. `top_k` is how many places of a list are its first, where
-    that was said.
+    `score_of` is the class that the score is of; `decided_at` is the threshold from which
+    that class is decided, if there is one. `top_k` is the number of first places of a list, if it
+    was given.
     """
 
     task: Task
@@ -61,21 +61,21 @@ class Evidence(Unchanging):
 
     @property
     def is_of_labels(self) -> bool:
-        """Whether labels are predicted, and not numbers or places in lists."""
+        """Whether labels are predicted, rather than numbers or places in lists."""
         return self.task in ("binary", "multiclass")
 
     @property
     def is_turned(self) -> bool:
-        """Whether the score is that of the label that is not favorable."""
+        """Whether the score is of the unfavorable label."""
         return None not in (self.favorable, self.score_of) and self.favorable != self.score_of
 
     @property
     def counted(self) -> Tally:
-        """A tally that knows the groups and their rows."""
+        """A tally of the rows by group."""
         return next(source for source in self.sources.values() if isinstance(source, Tally))
 
     def favorable_in(self, *, one_class: bool) -> Label:
-        """The class that a criterion is asked of: one that was named, else the one it is about."""
+        """The favorable class of a criterion: the named one, or the assumed one if it needs one."""
         is_about_one = one_class and self.task == "binary"
         return self.favorable if is_about_one or not self.assumed else None
 
@@ -91,7 +91,7 @@ class Evidence(Unchanging):
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of all that was counted and of how it is read: the same in any order of rows."""
+        """SHA-256 of all counts and their settings: the same in any order of rows."""
         labels = {"favorable": self.favorable, "score_of": self.score_of}
         about = {
             "task": self.task,
@@ -109,32 +109,32 @@ class Evidence(Unchanging):
         """
         counts, decisions = self.sources.get("predictions"), KINDS[needs].counts_decisions
         if isinstance(counts, Tally):
-            asked = ("yhat", "y") if "labels" in self.sources else ("yhat",)
-            same = one_label({axis: _labels(counts, axis) for axis in asked}, needs)
+            axes = ("yhat", "y") if "labels" in self.sources else ("yhat",)
+            same = one_label({axis: _labels(counts, axis) for axis in axes}, needs)
             if same is not None:
                 return same
         if decisions:
             return None
         source = self.sources.get("steps", self.sources.get("ranks"))
         values = [_values(scores) for scores in _distributions(source)]
-        if not values or any(len(each) == 0 or each[0] < each[-1] for each in values):
+        if not values or any(len(column) == 0 or column[0] < column[-1] for column in values):
             return None
-        value = " and ".join(f"{each[0]:g}" for each in values)
+        value = " and ".join(f"{column[0]:g}" for column in values)
         if self.task == "regression":
             return f"every row has the prediction {value}, so there is nothing to compare"
         return f"every row has the score {value}, so there is nothing to compare in scores"
 
     def __add__(self, other: Evidence) -> Evidence:
-        """What both parts tell; the curves over thresholds, cut where one part is, are left out."""
+        """The summaries that both parts have, except curves over thresholds, whose cuts differ."""
         if not isinstance(other, Evidence):
             return NotImplemented
         for name in ("task", "columns", "favorable", "score_of"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
+            own, others = getattr(self, name), getattr(other, name)
+            if own != others:
                 raise InputError(
-                    f"Parts of data that add up agree in {name}; here are {mine!r} and {theirs!r}."
+                    f"Parts of data that add up agree in {name}; here are {own!r} and {others!r}."
                 )
-        both = {
+        sources = {
             need: source + other.sources[need]  # type: ignore[operator]
             for need, source in self.sources.items()
             if need in other.sources
@@ -143,29 +143,31 @@ class Evidence(Unchanging):
         classes = union(self.classes, other.classes)
         at = self.decided_at if self.decided_at == other.decided_at else None
         first = self.top_k if self.top_k == other.top_k else None
-        whole = replace(self, sources=both, classes=classes, notes=notes, decided_at=at)
-        return replace(whole, thresholds=None, top_k=first)
+        evidence = replace(self, sources=sources, classes=classes, notes=notes, decided_at=at)
+        return replace(evidence, thresholds=None, top_k=first)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Evidence:
         """The same with every group moved to one of the new labels."""
         curve = self.thresholds
         curve = None if curve is None else curve.regrouped(target, labels)
-        return replace(self, sources=Moved(self.sources, target, labels), thresholds=curve)
+        return replace(
+            self, sources=RegroupedSources(self.sources, target, labels), thresholds=curve
+        )
 
-    def by_columns(self, chosen: tuple[int, ...]) -> Evidence:
-        """The evidence of some of the columns: groups alike in those become one."""
-        return once(self, ("by columns", chosen), lambda: self._by_columns(chosen))
+    def by_columns(self, places: tuple[int, ...]) -> Evidence:
+        """The evidence by some of the columns: groups that agree in these are merged."""
+        return once(self, ("by columns", places), lambda: self._by_columns(places))
 
-    def _by_columns(self, chosen: tuple[int, ...]) -> Evidence:
-        parts = [_parts(label, chosen, len(self.columns)) for label in self.groups]
+    def _by_columns(self, places: tuple[int, ...]) -> Evidence:
+        parts = [_parts(label, places, len(self.columns)) for label in self.groups]
         labels = union(parts)
-        moved = self.regrouped(positions(parts, labels), labels)
-        return replace(moved, columns=tuple(self.columns[i] for i in chosen))
+        regrouped = self.regrouped(positions(parts, labels), labels)
+        return replace(regrouped, columns=tuple(self.columns[i] for i in places))
 
 
 @dataclass(frozen=True, eq=False)
-class Moved(Mapping[str, Source]):
-    """Sources in other groups; each is moved when it is first asked for, for rows can be many."""
+class RegroupedSources(Mapping[str, Source]):
+    """Sources in other groups; each is regrouped on first use, as rows can be many."""
 
     sources: Mapping[str, Source]
     target: NDArray[np.intp]
@@ -183,16 +185,16 @@ class Moved(Mapping[str, Source]):
         return len(self.sources)
 
 
-def _parts(label: Label, chosen: tuple[int, ...], columns: int) -> Label:
-    whole = isinstance(label, tuple) and not isinstance(label, Bin) and len(label) == columns
-    if not whole:
+def _parts(label: Label, places: tuple[int, ...], columns: int) -> Label:
+    has_parts = isinstance(label, tuple) and not isinstance(label, Bin) and len(label) == columns
+    if not has_parts:
         return label
     assert isinstance(label, tuple)
-    return label[chosen[0]] if len(chosen) == 1 else tuple(label[i] for i in chosen)
+    return label[places[0]] if len(places) == 1 else tuple(label[i] for i in places)
 
 
 def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:
-    """That all rows have one prediction or truth, by the labels of each, in words, if they do."""
+    """Why there is nothing to compare, if all rows have one prediction or one truth; else None."""
     if KINDS[needs].counts_decisions and len(labels.get("yhat", ())) == 1:
         label = show(labels["yhat"][0])
         return f"every row has the prediction {label}, so there is nothing to compare in decisions"
@@ -203,7 +205,7 @@ def one_label(labels: Mapping[str, Sequence[Label]], needs: str) -> str | None:
 
 
 def _labels(counts: Tally, axis: str) -> list[Label]:
-    """The labels of rows that weigh anything."""
+    """The labels of rows with positive weight."""
     return [counts.labels(axis)[at] for at in np.flatnonzero(counts.table(axis))]
 
 
@@ -214,19 +216,19 @@ def _distributions(source: Source | None) -> tuple[Distribution, ...]:
 
 
 def _values(scores: Distribution) -> NDArray[np.float64]:
-    """The values of the rows that weigh anything, ascending."""
+    """The values of rows with positive weight, ascending."""
     return scores.values if scores.weights is None else scores.values[scores.weights > 0]
 
 
 def sameness_notes(evidence: Evidence) -> list[str]:
-    """What all rows have in common that an audit compares, in words."""
+    """Notes on predictions, labels or scores that all rows share."""
     kinds = ("predictions", "labels", "ranks") if evidence.is_of_labels else tuple(evidence.sources)
-    known = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
-    return [f"{capitalized(words)}." for words in known if words] + _strangers(evidence)
+    reasons = dict.fromkeys(evidence.sameness(needs) for needs in kinds)
+    return [f"{capitalized(words)}." for words in reasons if words] + _strangers(evidence)
 
 
 def _strangers(evidence: Evidence) -> list[str]:
-    """Of several labels, those that are only true and those that are only predicted, in words."""
+    """Note on labels that are only true or only predicted, where there are several."""
     counts = evidence.sources.get("labels")
     if len(evidence.classes) <= 2 or not isinstance(counts, Tally):
         return []
@@ -242,14 +244,14 @@ def _strangers(evidence: Evidence) -> list[str]:
 
 
 def _are(labels: list[str]) -> str:
-    """The first of these labels, and the verb that goes with them."""
-    named, more = [f"“{label}”" for label in labels[:MOST_NAMED]], len(labels) - MOST_NAMED
-    listed = [*named, plural(more, "other")] if more > 0 else named
+    """The first of these labels, with the verb."""
+    quoted, remaining = [f"“{label}”" for label in labels[:MOST_NAMED]], len(labels) - MOST_NAMED
+    listed = [*quoted, plural(remaining, "other")] if remaining > 0 else quoted
     return f"{listing(listed)} {'is' if len(labels) == 1 else 'are'}"
 
 
 def design_notes(counts: Tally) -> list[str]:
-    """Which rows go together, and whether there are enough of them to know how much, in words."""
+    """Notes on clusters, and on whether there are enough of them."""
     if counts.scale:
         number = len(counts.scale)
         return [
@@ -263,45 +265,47 @@ def design_notes(counts: Tally) -> list[str]:
         return []
     listed = " and ".join(f"{number:,}" for number in numbers)
     of_lists = "exposure" in counts.sums and len(numbers) == 1
-    one, several = ("query", "queries") if of_lists else ("cluster", "clusters")
-    come = f"All rows are in one {one}" if numbers == [1] else f"Rows come in {listed} {several}"
-    told = f"{come}. Intervals and tests allow for it."
+    singular, plural_ = ("query", "queries") if of_lists else ("cluster", "clusters")
+    design = (
+        f"All rows are in one {singular}" if numbers == [1] else f"Rows come in {listed} {plural_}"
+    )
+    note = f"{design}. Intervals and tests allow for it."
     if len(numbers) > 1:
-        told += " Where clusterings cross, their variances add up."
+        note += " Where clusterings cross, their variances add up."
     if min(numbers) >= ENOUGH_CLUSTERS:
-        return [told]
-    few = f"One {one} is" if min(numbers) == 1 else f"{min(numbers)} {several} are"
+        return [note]
+    few = f"One {singular} is" if min(numbers) == 1 else f"{min(numbers)} {plural_} are"
     return [
-        told,
-        f"{few} too few to learn how similar the rows of a {one} are, so intervals are wide. "
-        f"They work best with {ENOUGH_CLUSTERS} {several} or more.",
+        note,
+        f"{few} too few to learn how similar the rows of a {singular} are, so intervals are wide. "
+        f"They work best with {ENOUGH_CLUSTERS} {plural_} or more.",
     ]
 
 
 class Cut(NamedTuple):
-    """The score from which rows are selected, where no predictions were given."""
+    """The threshold of a score, where no predictions were given."""
 
     at: float
     is_given: bool
 
     def note(self, label: Label, favorable: Label = None) -> str:
-        """Where the cut is, and why, in words; from it on the score's label is predicted.
+        """Note on where the cut is and why; from it on, the label of the score is predicted.
 
         >>> Cut(5.0, True).note(1)
         'Selected: score at least 5, the given threshold. Such rows count as predicted 1.'
         """
         unasked = "because no predictions or threshold were given"
         is_good = favorable is None or label == favorable
-        others = "" if is_good else f", and all others {show(favorable)}, the favorable label"
+        consequence = "" if is_good else f", and all others {show(favorable)}, the favorable label"
         return (
             f"{'Selected' if is_good else 'Not selected'}: score at least {self.at:.10g}, "
             f"{'the given threshold' if self.is_given else unasked}. "
-            f"Such rows count as predicted {show(label)}{others}."
+            f"Such rows count as predicted {show(label)}{consequence}."
         )
 
 
 def direction_note(ranks: Source | None, score_of: Label) -> tuple[str, ...]:
-    """That scores rank against the label that they are said to be of, in words, if they do."""
+    """Note that scores rank against their stated label, if they do."""
     if not isinstance(ranks, RankedScores):
         return ()
     area = area_of_all(ranks.scores[0], ranks.classes[0])
@@ -314,7 +318,7 @@ def direction_note(ranks: Source | None, score_of: Label) -> tuple[str, ...]:
 
 
 def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | None:
-    """The threshold as a number; refuse one beside predictions, and one without a score."""
+    """The threshold as a number; refuse one with predictions, or without a score."""
     if threshold is None:
         return None
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
@@ -332,13 +336,13 @@ def check_threshold(threshold: Any, *, decided: bool, scored: bool) -> float | N
 
 
 def check_scored(score_of: Label, *, scored: bool) -> None:
-    """Refuse to be told the label of a score that was not given."""
+    """Refuse the label of a score without a score."""
     if score_of is not None and not scored:
         raise InputError(f"score_of={score_of!r} says of which label y_score is; pass y_score.")
 
 
 def cut_of(low: float, high: float, threshold: float | None, name: str) -> Cut:
-    """Where to cut scores from `low` to `high`; only probabilities are cut at a half unasked."""
+    """The cut of scores from `low` to `high`; by default a half, for probabilities only."""
     if threshold is not None:
         return Cut(threshold, is_given=True)
     if not are_probabilities(low, high):
@@ -356,7 +360,7 @@ def are_probabilities(low: float, high: float) -> bool:
 
 
 def no_probability_note(low: float, high: float, name: str) -> str:
-    """Which criteria were left out because there are no probabilities, in words."""
+    """Note on the criteria that were left out for lack of probabilities."""
     return (
         f"{name} runs from {low:g} to {high:g}, so it is not a probability: calibration and "
         "cross-entropy were left out."
@@ -364,7 +368,7 @@ def no_probability_note(low: float, high: float, name: str) -> str:
 
 
 def threshold_behind(least_selected: float, most_rejected: float) -> float | None:
-    """The threshold that explains decisions, if one does: a half, or the least score selected.
+    """The threshold that explains the decisions, if one does: a half or the lowest selected score.
 
     >>> threshold_behind(0.7, 0.3), threshold_behind(0.4, 0.3), threshold_behind(0.4, 0.6)
     (0.5, 0.4, None)
@@ -386,7 +390,7 @@ def check_several(labels: Sequence[Label]) -> None:
 
 
 def check_names(columns: Sequence[str], labels: Sequence[Label]) -> None:
-    """Refuse groups that are amounts, in counts that others made."""
+    """Refuse groups that are amounts, in existing counts."""
     for i, name in enumerate(columns):
         check_not_amounts(name, {part_of(label, i, len(columns)) for label in labels})
 
@@ -394,8 +398,8 @@ def check_names(columns: Sequence[str], labels: Sequence[Label]) -> None:
 def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
     """Refuse groups without weight, and groups of which most have one row.
 
-    Identifiers and amounts make such groups, alone or crossed with the other columns. Where there
-    are more columns than are crossed, some crossings may be thin: another is examined then.
+    Identifiers and amounts make such groups, alone or crossed with other columns. Where there are
+    more columns than are crossed, some crossings may have few rows: others are examined then.
     """
     for view in views:
         weightless = np.flatnonzero(view.counted.table("group") <= 0)
@@ -405,8 +409,8 @@ def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
                 "those rows, or give them weight."
             )
         groups, alone = len(view.groups), int((view.rows == 1).sum())
-        whole = len(view.columns) in (1, len(columns))
-        if whole and groups > MOST_CLASSES and 2 * alone > groups:
+        is_examined = len(view.columns) in (1, len(columns))
+        if is_examined and groups > MOST_CLASSES and 2 * alone > groups:
             raise InputError(
                 f"{alone:,} of the {groups:,} groups by {' × '.join(view.columns)} have one row "
                 "each. Name fewer columns, cut numbers into ranges, or put rare groups together "
@@ -415,7 +419,7 @@ def check_sizes(views: Iterable[Evidence], columns: Sequence[str]) -> None:
 
 
 def part_of(label: Label, column: int, columns: int) -> Label:
-    """The part of a group's label that one of several columns gave it; all of a merged group's."""
+    """The part of a group's label from one of several columns; the whole label if merged."""
     if columns > 1 and isinstance(label, tuple) and not isinstance(label, Bin):
         parts: tuple[Label, ...] = label
         return parts[column]

@@ -1,7 +1,7 @@
-"""A hash of what was counted: the same for the same rows in any order, another for any other.
+"""Fingerprints of counts, which identify the same rows in any order.
 
-Rows that agree in everything become one entry with their sums, and entries are put in order, so
-neither the order of rows nor counts in place of rows changes it.
+Rows that agree in everything become one entry with their sums, and entries are ordered, so that
+neither the order of rows nor counting them beforehand changes the hash.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from evenhand._columns import Label
 from evenhand._data.areas import RankedScores
 from evenhand._data.distributions import Distribution
 from evenhand._data.groups import show
-from evenhand._data.once import Unchanging, once
+from evenhand._data.once import Immutable, once
 from evenhand._data.tallies import Tally
 
-DIGITS = 9  # of sums with fractions: adding up in another order changes the last ones
+DIGITS = 9  # of sums with fractions: another order of addition changes the last digits
 MOST_KEYS = 2**62
 
 
 class _Part(NamedTuple):
-    """A label and a value for every axis of every entry, and what is summed over the entries."""
+    """The labels and codes of every axis, and the sums over equal entries."""
 
     name: str
     labels: dict[str, tuple[Label, ...] | NDArray[np.float64]]
@@ -34,13 +34,13 @@ class _Part(NamedTuple):
     sums: dict[str, NDArray[Any]]
 
 
-def fingerprint(about: Mapping[str, Any], sources: Mapping[str, Unchanging]) -> str:
-    """SHA-256 of sources by name, and of how they are read."""
-    known = {name: digest(source) for name, source in sources.items()}
-    return hashlib.sha256(json.dumps([about, known], sort_keys=True).encode()).hexdigest()
+def fingerprint(about: Mapping[str, Any], sources: Mapping[str, Immutable]) -> str:
+    """SHA-256 of sources by name and of their settings."""
+    digests = {name: digest(source) for name, source in sources.items()}
+    return hashlib.sha256(json.dumps([about, digests], sort_keys=True).encode()).hexdigest()
 
 
-def digest(source: Unchanging) -> str:
+def digest(source: Immutable) -> str:
     """SHA-256 of one source."""
 
     def work_out() -> str:
@@ -88,12 +88,12 @@ def _of_scores(name: str, scores: Distribution) -> _Part:
 
 
 def _add(hashed: Any, part: _Part) -> None:
-    """Entries in the order of their labels; labels that no entry has are not there."""
+    """Add entries to a hash in the order of their labels, without unused labels."""
     keys, size = np.zeros(len(next(iter(part.codes.values()))), dtype=np.int64), 1
     for axis, codes in sorted(part.codes.items()):
-        places, count, seen = _ordered(part.labels[axis], codes)
+        places, count, label_bytes = _ordered(part.labels[axis], codes)
         hashed.update(json.dumps([part.name, axis]).encode())
-        hashed.update(seen)
+        hashed.update(label_bytes)
         if size * count > MOST_KEYS:
             entries, keys = np.unique(keys, return_inverse=True)
             hashed.update(entries.astype("<i8").tobytes())
@@ -109,7 +109,7 @@ def _add(hashed: Any, part: _Part) -> None:
 
 
 def _ordered(labels: Any, codes: NDArray[Any]) -> tuple[NDArray[np.intp], int, bytes]:
-    """Codes of the labels that occur, in their order; how many those are; and the labels."""
+    """Codes in the order of the labels that occur, the number of these, and their bytes."""
     if isinstance(labels, np.ndarray):  # numbers, in order
         return codes.astype(np.intp), len(labels), labels.astype("<f8").tobytes()
     used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
@@ -121,7 +121,7 @@ def _ordered(labels: Any, codes: NDArray[Any]) -> tuple[NDArray[np.intp], int, b
 
 
 def _rounded(totals: NDArray[np.float64]) -> bytes:
-    whole = np.rint(totals)
-    if (whole == totals).all():
-        return whole.astype("<f8").tobytes()
+    rounded = np.rint(totals)
+    if (rounded == totals).all():
+        return rounded.astype("<f8").tobytes()
     return json.dumps([f"{total:.{DIGITS}g}" for total in totals]).encode()

@@ -1,4 +1,4 @@
-"""A first look over the numbers of a table: are they labels or amounts, and where do they lie."""
+"""A first pass over the numbers of a table: whether they are labels or amounts, and their range."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from evenhand._data.groups import amounts_as_groups
 from evenhand._data.tasks import Contents, Task, is_regression
 from evenhand._errors import InputError
 
-ROUGH = 1e-8  # of the mean square: a variance that rounding may have made
+ROUGH = 1e-8  # of the mean square: smaller variances may come from rounding
 
 
 @dataclass(frozen=True)
 class Survey:
-    """How many rows there are, whether they are about numbers, and where those or scores lie.
+    """The number of rows, whether numbers are predicted, and the range of numbers or scores.
 
-    The labels in `doubtful` are whole numbers, of which there are enough to be amounts.
-    `two_labels` are all labels there are, where those are neighboring whole numbers: 0 and 1.
+    The columns in `doubtful` hold so many whole numbers that they may be amounts. `two_labels` are
+    the only two labels, where these are neighboring whole numbers such as 0 and 1.
     """
 
     rows: int
@@ -43,7 +43,7 @@ class Survey:
 
 
 class NumericColumn(NamedTuple):
-    """What one look over a column of numbers shows."""
+    """Extremes, moments and number of finite values of a column."""
 
     low: float | None
     high: float | None
@@ -54,15 +54,15 @@ class NumericColumn(NamedTuple):
 
     @property
     def possible(self) -> int:
-        """How many whole numbers there can be."""
+        """The largest possible number of distinct whole numbers."""
         return 0 if self.low is None or self.high is None else int(self.high - self.low) + 1
 
 
 def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
-    """Look once over the numeric columns.
+    """Pass once over the numeric columns.
 
-    Once more only if the target is whole numbers and its predictions are not, or the other way
-    around: labels beside scores, or amounts.
+    A second pass is made only if just one of truth and predictions is whole numbers: labels next
+    to scores, or amounts.
     """
     labels = [name for name in (names.y_true, names.y_pred) if name is not None]
     may_be_numbers = task == "regression" or (task is None and fractional(table, labels))
@@ -74,8 +74,8 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
     doubtful: list[str] = []
     if task is None and names.y_pred is not None:
         mixed = any(name in numeric and numeric[name].fraction is not None for name in labels)
-        known = [_contents(table, name, numeric, rows, count=mixed) for name in labels]
-        are_numbers = is_regression(known[0] if names.y_true else None, known[-1:])
+        contents = [_contents(table, name, numeric, rows, count=mixed) for name in labels]
+        are_numbers = is_regression(contents[0] if names.y_true else None, contents[-1:])
         if not are_numbers:
             doubtful = [n for n in labels if n in numeric and numeric[n].possible > MOST_CLASSES]
     if are_numbers and names.y_pred is None:
@@ -88,8 +88,10 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
     measured = names.y_pred if are_numbers else names.y_score
     if measured is None:
         return Survey(rows, are_numbers, doubtful=tuple(doubtful))
-    seen = numeric[measured]
-    spread = Spread(*(end or 0.0 for end in (seen.low, seen.high, seen.mean, seen.deviation)))
+    column = numeric[measured]
+    spread = Spread(
+        *(end or 0.0 for end in (column.low, column.high, column.mean, column.deviation))
+    )
     return Survey(
         rows, are_numbers, spread, tuple(doubtful), _two_labels(table, labels, numeric, rows)
     )
@@ -98,20 +100,20 @@ def survey_of(table: Any, names: ColumnNames, task: Task | None) -> Survey:
 def _two_labels(
     table: Any, names: Sequence[str], numeric: Mapping[str, NumericColumn], rows: int
 ) -> tuple[int, int] | None:
-    """All labels of these columns, where they are two neighboring whole numbers."""
+    """The labels of these columns, if they are two neighboring whole numbers."""
     schema = table.collect_schema()
     ends: list[float] = []
     for name in names:
-        seen = numeric.get(name) if schema[name].is_integer() else None
-        if seen is None or seen.finite < rows or seen.low is None or seen.high is None:
+        column = numeric.get(name) if schema[name].is_integer() else None
+        if column is None or column.finite < rows or column.low is None or column.high is None:
             return None
-        ends += [seen.low, seen.high]
+        ends += [column.low, column.high]
     low, high = int(min(ends, default=0)), int(max(ends, default=0))
     return (low, high) if high == low + 1 else None
 
 
 def check_amounts(table: Any, names: ColumnNames, labels: Sequence[str] = ()) -> None:
-    """Refuse amounts as classes or groups before anything is counted by each of them."""
+    """Refuse amounts as classes or groups before counting by them."""
     for name in labels:
         check_classes(name, distinct(table.filter(as_float(name).is_finite()), [name]))
     for name in fractional(table, names.groups.names):
@@ -143,59 +145,59 @@ def numeric_columns(
     """The number of lines, and what the numeric ones among these columns hold.
 
     Mean and deviation are for columns that may have to be ordered. Where `times` says how many
-    rows a line stands for, the mean is that of the rows. Fractions are looked for in the columns
-    that may be `broken`, by default in all. The others are looked over with the least effort, and
-    with care if their mean shows that some numbers are missing, not finite, huge or nearly alike.
+    rows a line stands for, the mean is that of the rows. Columns that may be `broken` (by default
+    all) are checked for fractions. The others are aggregated in the fastest way first, and again
+    carefully if the result suggests missing, infinite, huge or nearly equal numbers.
     """
     import narwhals as nw
 
     schema = table.collect_schema()
     numeric = list(dict.fromkeys(name for name in names if name and schema[name].is_numeric()))
-    wanted = [nw.len().alias("rows")]
+    aggregates = [nw.len().alias("rows")]
     for at, name in enumerate(numeric):
-        whole = schema[name].is_integer()
-        if whole or times or broken is None or name in broken:
-            parts = _carefully(name, name in ordered, times, whole=whole)
+        is_integer = schema[name].is_integer()
+        if is_integer or times or broken is None or name in broken:
+            parts = _carefully(name, name in ordered, times, is_whole=is_integer)
         else:
             parts = _quickly(name)
-        wanted += [expression.alias(f"{part} {at}") for part, expression in parts.items()]
-    with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are looked at again
-        row = table.select(*wanted).collect().rows(named=True)[0]
-    known = {name: _seen(row, at) for at, name in enumerate(numeric)}
-    seen = {name: column for name, column in known.items() if column is not None}
-    if len(seen) < len(known):
+        aggregates += [expression.alias(f"{part} {at}") for part, expression in parts.items()]
+    with np.errstate(over="ignore", invalid="ignore"):  # such numbers are aggregated again
+        row = table.select(*aggregates).collect().rows(named=True)[0]
+    summaries = {name: _summary(row, at) for at, name in enumerate(numeric)}
+    complete = {name: column for name, column in summaries.items() if column is not None}
+    if len(complete) < len(summaries):
         return numeric_columns(table, names, ordered, times)
-    return int(row["rows"]), seen
+    return int(row["rows"]), complete
 
 
 def _carefully(
-    name: str, is_ordered: bool, times: str | None, *, whole: bool
+    name: str, is_ordered: bool, times: str | None, *, is_whole: bool
 ) -> dict[str, Expression]:
-    """What is asked of a column that may hold anything, or whole numbers, which are all finite."""
+    """Aggregates of a column that may hold anything, or of whole numbers, which are finite."""
     import narwhals as nw
 
-    column = nw.col(name) if whole else as_float(name)
-    finite = column if whole else nw.when(column.is_finite()).then(column)
-    asked = {"low": finite.min(), "high": finite.max(), "finite": finite.count()}
-    if not whole:
+    column = nw.col(name) if is_whole else as_float(name)
+    finite = column if is_whole else nw.when(column.is_finite()).then(column)
+    aggregates = {"low": finite.min(), "high": finite.max(), "finite": finite.count()}
+    if not is_whole:
         broken = column.is_finite() & is_fraction(column)
-        asked["fraction"] = nw.when(broken).then(column).min()
+        aggregates["fraction"] = nw.when(broken).then(column).min()
     if is_ordered:
         often = as_float(times) if times else None
         mean = finite.mean() if often is None else (finite * often).sum() / often.sum()
-        asked |= {"mean": mean, "deviation": finite.std()}
-    return asked
+        aggregates |= {"mean": mean, "deviation": finite.std()}
+    return aggregates
 
 
 def _quickly(name: str) -> dict[str, Expression]:
-    """What is asked of a column that hardly holds anything but finite numbers."""
+    """Aggregates of a column that probably holds only finite numbers."""
     column = as_float(name)
-    asked = {"low": column.min(), "high": column.max(), "finite": column.count()}
-    return asked | {"mean": column.mean(), "square": (column * column).mean()}
+    aggregates = {"low": column.min(), "high": column.max(), "finite": column.count()}
+    return aggregates | {"mean": column.mean(), "square": (column * column).mean()}
 
 
-def _seen(row: Mapping[str, Any], at: int) -> NumericColumn | None:
-    """What the answers say of a column; None if a quick look leaves something open."""
+def _summary(row: Mapping[str, Any], at: int) -> NumericColumn | None:
+    """A column from its aggregates; None if the quick ones do not settle it."""
     parts = ("low", "high", "fraction", "mean", "deviation")
     low, high, fraction, mean, deviation = (_number(row.get(f"{part} {at}")) for part in parts)
     finite = int(row[f"finite {at}"])
@@ -218,13 +220,13 @@ def _number(value: Any) -> float | None:
 def _contents(
     table: Any, name: str, numeric: dict[str, NumericColumn], rows: int, *, count: bool
 ) -> Contents:
-    """What a column holds; different whole numbers are counted only where it matters now."""
+    """The contents of a column; distinct whole numbers are counted only on request."""
     if name not in numeric:
         return Contents(repr(name), numeric=False)
-    seen = numeric[name]
-    if seen.fraction is not None:
-        return Contents(repr(name), True, seen.fraction)
-    values = min(seen.possible, MOST_CLASSES)
-    if count and seen.possible > 2:
-        values = distinct(table, [name]) - (seen.finite < rows)
+    column = numeric[name]
+    if column.fraction is not None:
+        return Contents(repr(name), True, column.fraction)
+    values = min(column.possible, MOST_CLASSES)
+    if count and column.possible > 2:
+        values = distinct(table, [name]) - (column.finite < rows)
     return Contents(repr(name), True, distinct=values)

@@ -1,4 +1,4 @@
-"""The group-by: rows of any dataframe, lazy query or database table, counted by its own engine."""
+"""The group-by that counts rows of a dataframe, lazy query or database table in its engine."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Every observed cell: what it has in common, and its totals.
+    """Observed cells: their keys and totals.
 
-    `keys` are values by our names ("y", "yhat", …), `columns` by the names that the caller's
-    columns have. `sums` are weighted where rows are; `least` and `most` are extremes.
+    `keys` are values by our names ("y", "yhat", …), `columns` by the names of the caller's
+    columns. `sums` are weighted if rows are; `lowest` and `highest` are extremes.
     """
 
     keys: Mapping[str, NDArray[Any]]
     columns: Mapping[str, NDArray[Any]]
     rows: Floats
     sums: Mapping[str, Floats]
-    least: Mapping[str, Floats] = field(default_factory=dict)
-    most: Mapping[str, Floats] = field(default_factory=dict)
+    lowest: Mapping[str, Floats] = field(default_factory=dict)
+    highest: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def weight(self) -> Floats:
         """The weight of each cell; rows that were not weighted weigh 1."""
         return self.sums.get("weight", self.rows)
 
-    def where(self, kept: NDArray[np.bool_]) -> Cells:
-        """Some of the cells."""
-        parts = (self.keys, self.columns, self.sums, self.least, self.most)
-        keys, columns, sums, least, most = (
-            {name: values[kept] for name, values in part.items()} for part in parts
+    def where(self, mask: NDArray[np.bool_]) -> Cells:
+        """The cells that a mask selects."""
+        parts = (self.keys, self.columns, self.sums, self.lowest, self.highest)
+        keys, columns, sums, lowest, highest = (
+            {name: values[mask] for name, values in part.items()} for part in parts
         )
-        return Cells(keys, columns, self.rows[kept], sums, least, most)
+        return Cells(keys, columns, self.rows[mask], sums, lowest, highest)
 
     def labels(self, key: str, name: str) -> Column:
         """A key as class labels; `name` is that of the column it came from."""
@@ -67,7 +67,7 @@ class Cells:
         return check_classes(column, repr(name))
 
     def clusters(self, names: Sequence[str]) -> dict[str, Column]:
-        """Which cells go together, by the axes of a tally."""
+        """The clusters of the cells, by axis of a tally."""
         return clusters({name: self.columns[name] for name in names}) if names else {}
 
     def rows_without(self, column: Column) -> int:
@@ -102,9 +102,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class GroupColumns:
-    """Which columns name the groups, and how missing and rare ones are handled.
+    """The columns of the groups, and how to treat missing and rare ones.
 
-    `spans` are the labels of columns that were cut before, and hold the places of their bins.
+    `spans` are the labels of columns that were cut already and hold the positions of bins.
     """
 
     names: tuple[str, ...]
@@ -124,7 +124,7 @@ class GroupColumns:
         spans = self.spans[name]
         return Column(column.codes, tuple(None if p is None else spans[int(p)] for p in places))
 
-    def of(self, cells: Cells) -> Groups:
+    def groups_of(self, cells: Cells) -> Groups:
         """The group of every cell; the codes of dropped groups lie past the last label."""
         coded = self.coded(cells.columns)
         rows = int(cells.rows.sum())
@@ -140,8 +140,8 @@ class GroupColumns:
         return Groups(codes, merged.labels, self.names, (*notes, *merged.notes))
 
 
-def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
-    """The table as a lazy query, if it has every column that is wanted."""
+def read_table(frame: Any, requested: Iterable[str | None]) -> Any:
+    """The table as a lazy query, checked to have these columns."""
     import narwhals as nw
 
     pyarrow = sys.modules.get("pyarrow")
@@ -155,15 +155,18 @@ def read_table(frame: Any, wanted: Iterable[str | None]) -> Any:
             f"A {type(frame).__name__} is not a table that narwhals reads; pass a dataframe, a "
             "lazy query or a database table, or columns to audit and tally."
         ) from failure
-    there, names = table.collect_schema().names(), [name for name in wanted if name is not None]
+    available, names = (
+        table.collect_schema().names(),
+        [name for name in requested if name is not None],
+    )
     for name in names:
-        if name not in there:
-            more = ", …" if len(there) > MOST_LISTED else ""
-            shown = ", ".join(map(str, there[:MOST_LISTED])) + more
-            hint = did_you_mean(name, there)
-            if not all(isinstance(column, str) for column in there):
+        if name not in available:
+            ellipsis = ", …" if len(available) > MOST_LISTED else ""
+            listing = ", ".join(map(str, available[:MOST_LISTED])) + ellipsis
+            hint = did_you_mean(name, available)
+            if not all(isinstance(column, str) for column in available):
                 hint += " Names of columns must be text: pass frame.rename(columns=str)."
-            raise InputError(f"The table has no column {name!r}.{hint} It has {shown}.")
+            raise InputError(f"The table has no column {name!r}.{hint} It has {listing}.")
     return _with_numbers(table, names).lazy()
 
 
@@ -184,8 +187,9 @@ def count_cells(
 
     A cell has the same values of `columns`, which are the caller's, and of `keys`, which are
     expressions under our names. Weights, and the columns named `finite`, must be finite numbers.
-    Where a line of the table stands for many rows, `rows` is the column that says how many, and
-    `totaled` are sums over them. Of more cells than `most_cells`, one more than that come back.
+    Where a line of the table stands for many rows, `rows` is the column of their number, and
+    `totaled` are sums over them. Of more cells than `most_cells`, one more than
+    that are returned.
     """
     import narwhals as nw
 
@@ -193,8 +197,8 @@ def count_cells(
     totals = dict(sums or {})
     if share is not None:
         totals = {
-            name: reduce(mul, [*([] if of is None else [totals[of]]), *[share] * power])
-            for name, (power, of) in weighed(totals).items()
+            name: reduce(mul, [*([] if column is None else [totals[column]]), *[share] * power])
+            for name, (power, column) in weighed(totals).items()
         }
     if rows:
         totals = {name: values * as_float(rows) for name, values in totals.items()}
@@ -231,12 +235,14 @@ def count_cells(
     for name, place in zip(checked, bad, strict=True):
         check_finite(name, int(_floats(counted[place]).sum()))
     if weight:
-        lightest, _, least, most = (
+        lightest, _, lowest, highest = (
             _floats(counted[f"{end} {place}"]) for place in weighing for end in ("least", "most")
         )
         _check_not_negative(weight, float(lightest.min()))
-        found = np.append(least, np.inf), np.append(most, 0.0)
-        check_weights(repr(weight), float(np.nanmin(found[0])), float(np.nanmax(found[1])))
+        finite_ends = np.append(lowest, np.inf), np.append(highest, 0.0)
+        check_weights(
+            repr(weight), float(np.nanmin(finite_ends[0])), float(np.nanmax(finite_ends[1]))
+        )
     return Cells(
         {name: _values(counted[place]) for name, place in zip(keys, cell_keys, strict=True)},
         {name: _values(counted[place]) for name, place in zip(columns, cell_columns, strict=True)},
@@ -254,7 +260,7 @@ def count_cells(
 
 
 def check_finite(name: str, bad: int) -> None:
-    """Refuse a column of which this many values are missing or not finite."""
+    """Refuse a column with this many missing or infinite values, unless 0."""
     if bad:
         raise InputError(
             f"{name!r} has {plural(bad, 'value')} that {'is' if bad == 1 else 'are'} missing or "
@@ -263,7 +269,7 @@ def check_finite(name: str, bad: int) -> None:
 
 
 def distinct(table: Any, names: Sequence[str]) -> int:
-    """How many different combinations of values the columns take."""
+    """Number of distinct combinations of values of the columns."""
     import narwhals as nw
 
     picked = table.select(*(nw.col(name).alias(str(i)) for i, name in enumerate(names)))
@@ -279,19 +285,19 @@ def as_float(name: str) -> Expression:
 
 
 def is_fraction(number: Expression) -> Expression:
-    """Whether numbers are not whole; not by %, which pandas lacks for the types of Arrow."""
+    """Whether numbers are not whole; without %, which pandas lacks for Arrow types."""
     return number.round() != number
 
 
 def listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Names of columns, of which there may be one, several or none."""
+    """Names of columns as a tuple, from one name, several or None."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def no_numbers(name: str, kind: Any) -> InputTypeError:
-    """What is said of a column of another kind."""
+    """The error for a column of another type."""
     import narwhals as nw
 
     if kind == nw.String:
@@ -303,7 +309,7 @@ def no_numbers(name: str, kind: Any) -> InputTypeError:
 
 
 def _check_numeric(table: Any, names: Iterable[str]) -> None:
-    """Refuse text, dates and all else that no engine should try to read as numbers."""
+    """Refuse text, dates and other types that are not numbers."""
     import narwhals as nw
 
     schema = table.collect_schema()
@@ -318,7 +324,7 @@ def _check_not_negative(weight: str, lightest: float) -> None:
 
 
 def _with_numbers(table: Any, names: Iterable[str]) -> Any:
-    """The table, with numbers that pandas keeps as objects, or too short to group by, as such."""
+    """The table, with numbers that pandas keeps as objects or in too few bits converted."""
     import narwhals as nw
 
     if not isinstance(table, nw.DataFrame) or not table.implementation.is_pandas():
@@ -333,22 +339,24 @@ def _with_numbers(table: Any, names: Iterable[str]) -> Any:
 
 
 def _inferred(objects: Any, name: str) -> Any:
-    """A pandas series of objects as numbers or truth values, if all are; else as it is."""
+    """Convert a pandas series of objects to numbers or truth values, if all values are."""
     if objects.dtype == np.float16:
         return objects.astype(np.float64)
     column = objects.infer_objects()
     if column.dtype.kind in "biuf":
         return column
     for value in column:
-        if isinstance(value, Decimal) and value.is_snan():  # which cannot even be compared
+        if isinstance(value, Decimal) and value.is_snan():  # comparing it would raise
             raise InputError(f"{name!r} holds {value!r}; drop or fill those rows.")
-    seen = column.dropna()
-    numeric = (isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in seen)
-    return column.astype(np.float64) if len(seen) and all(numeric) else objects
+    present = column.dropna()
+    numeric = (
+        isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in present
+    )
+    return column.astype(np.float64) if len(present) and all(numeric) else objects
 
 
 class _Selection:
-    """Expressions under names of our own, which no column of the caller's can clash with."""
+    """Expressions under generated names, which cannot clash with the caller's columns."""
 
     def __init__(self) -> None:
         self.expressions: list[Expression] = []
@@ -360,7 +368,7 @@ class _Selection:
 
 
 def _not_finite(column: Expression) -> Expression:
-    """One where a number is missing, NaN or infinite, and zero elsewhere."""
+    """Expression: 1 where a number is missing, NaN or infinite, else 0."""
     import narwhals as nw
 
     return nw.when(column.is_null() | ~column.is_finite()).then(nw.lit(1)).otherwise(nw.lit(0))

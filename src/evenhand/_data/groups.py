@@ -33,10 +33,10 @@ Missing = Literal["error", "group", "unknown"]
 Rare = Literal["keep", "merge", "drop"]
 Bins = Mapping[str, int | Sequence[float]]
 
-CLUSTER = "cluster"  # the axis of rows that go together; a second way of it is "cluster 2"
+CLUSTER = "cluster"  # the axis of clusters; that of a second clustering is "cluster 2"
 MERGED = "(rare groups)"
 MOST_SHOWN = 6  # groups in a repr
-NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no look
+NO_POLICY = (None, "error", 0, "keep")  # the defaults, which need no check
 RARE = ("keep", "merge", "drop")
 
 
@@ -70,12 +70,12 @@ class Groups:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        each = zip(self.labels, self.sizes.tolist(), strict=True)
-        sizes = [f"{show(label)} ({size:,})" for label, size in each]
-        more = f" and {len(sizes) - MOST_SHOWN} more" if len(sizes) > MOST_SHOWN else ""
-        by = " × ".join(self.names)
-        shown = f"{', '.join(sizes[:MOST_SHOWN])}{more}"
-        return visible(f"<Groups by {by}, of {plural(len(self), 'row')}: {shown}>")
+        pairs = zip(self.labels, self.sizes.tolist(), strict=True)
+        sizes = [f"{show(label)} ({size:,})" for label, size in pairs]
+        omitted = f" and {len(sizes) - MOST_SHOWN} more" if len(sizes) > MOST_SHOWN else ""
+        names = " × ".join(self.names)
+        listed = f"{', '.join(sizes[:MOST_SHOWN])}{omitted}"
+        return visible(f"<Groups by {names}, of {plural(len(self), 'row')}: {listed}>")
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -98,16 +98,16 @@ class Groups:
             The groups that are left.
 
         """
-        if min_count <= 1 and rare in RARE:  # every group has a row: spare the count
+        if min_count <= 1 and rare in RARE:  # every group has a row, so none is rare
             return self
-        kept = settle_rare(self.labels, self.sizes, min_count, rare)
-        target = np.append(kept.target, len(kept.labels))
-        codes = recode(target.astype(smallest_unsigned(len(kept.labels) + 1)), self.codes)
-        return Groups(codes, kept.labels, self.names, (*self.notes, *kept.notes))
+        regrouping = settle_rare(self.labels, self.sizes, min_count, rare)
+        target = np.append(regrouping.target, len(regrouping.labels))
+        codes = recode(target.astype(smallest_unsigned(len(regrouping.labels) + 1)), self.codes)
+        return Groups(codes, regrouping.labels, self.names, (*self.notes, *regrouping.notes))
 
 
 class Regrouping(NamedTuple):
-    """Where each old group goes (past the last label: dropped), the new labels, and the words."""
+    """The new position of each old group (past the last: dropped), the new labels, and notes."""
 
     target: NDArray[np.intp]
     labels: tuple[Label, ...]
@@ -165,43 +165,43 @@ def groups(
                 "bins= cuts columns, and these groups are made already: cut them there."
             )
         return sensitive_features.settle_rare(min_count, rare)
-    named = columns_of(sensitive_features)
-    check_order(sensitive_features=named)
-    unknown = set(bins or ()) - set(named)
+    columns = columns_of(sensitive_features)
+    check_order(sensitive_features=columns)
+    unknown = set(bins or ()) - set(columns)
     if unknown:
         name = sorted(map(str, unknown))[0]
         raise InputError(
-            f"bins names {sorted(map(str, unknown))}, but the columns are {list(named)}."
-            f"{did_you_mean(name, named)} A column is named in a dataframe or a mapping: "
+            f"bins names {sorted(map(str, unknown))}, but the columns are {list(columns)}."
+            f"{did_you_mean(name, columns)} A column is named in a dataframe or a mapping: "
             f"sensitive_features={{{name!r}: ...}}."
         )
     coded = {}
-    for name, values in named.items():
+    for name, values in columns.items():
         edges = (bins or {}).get(name)
         coded[name] = encode(values, name) if edges is None else cut(values, edges, name)
-        _check_whole(name, coded[name].labels)
+        _check_simple(name, coded[name].labels)
         check_not_amounts(name, coded[name].labels)
     notes = tuple(
         note
         for name, column in coded.items()
         for note in missing_note(name, column.missing, len(column), missing)
     )
-    whole = _intersection(coded)
+    crossed = _intersection(coded)
     names = tuple(map(str, coded))
-    return Groups(whole.codes, whole.labels, names, notes).settle_rare(min_count, rare)
+    return Groups(crossed.codes, crossed.labels, names, notes).settle_rare(min_count, rare)
 
 
 def strata_of(strata: Any) -> Column:
     """Read the stratum of each row, from one or many columns."""
     if not isinstance(strata, Groups):
-        named = columns_of(strata, "strata")
-        check_order(strata=named)
-        strata = groups(named)
+        columns = columns_of(strata, "strata")
+        check_order(strata=columns)
+        strata = groups(columns)
     return Column(strata.codes, strata.labels)
 
 
 def clusters(cluster: Any) -> dict[str, Column]:
-    """Which rows go together, by the name of the axis: several columns are several ways of it.
+    """Clusters of the rows, by name of the axis; several columns are crossed clusterings.
 
     >>> list(clusters({"school": ["a", "b"], "rater": [1, 1]}))
     ['cluster', 'cluster 2']
@@ -221,14 +221,14 @@ def clusters(cluster: Any) -> dict[str, Column]:
 
 
 def cluster_axis(at: int) -> str:
-    """The name of the axis of the clusters of a column, by its place."""
+    """Name of the axis of the clusters of the column at this position."""
     return CLUSTER if at == 0 else f"{CLUSTER} {at + 1}"
 
 
 def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any]:
-    """Name the columns of whatever the caller gave; one unnamed column is called 'group'.
+    """Columns by name from any input; a single unnamed column is called 'group'.
 
-    That of lists is called 'query'.
+    For lists it is called 'query'.
     """
     unnamed = "query" if role == "query" else "group"
     if features is None:
@@ -245,10 +245,12 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
     if isinstance(features, Column):
         return {unnamed: features}
     if isinstance(features, list | tuple) and features and all(map(_is_column, features)):
-        names = [getattr(each, "name", None) or f"column {at}" for at, each in enumerate(features)]
+        names = [
+            getattr(column, "name", None) or f"column {at}" for at, column in enumerate(features)
+        ]
         if len(set(names)) < len(names):
             raise InputError(f"{role} has two columns of one name: {list(map(str, names))}.")
-        return {str(name): each for name, each in zip(names, features, strict=True)}
+        return {str(name): column for name, column in zip(names, features, strict=True)}
     if isinstance(features, list) and features and isinstance(features[0], list):
         features = np.array(features, dtype=object)
     if isinstance(features, np.ndarray) and features.ndim == 2:
@@ -269,7 +271,7 @@ def columns_of(features: Any, role: str = "sensitive_features") -> dict[str, Any
 
 
 def _is_column(values: Any) -> bool:
-    """Whether it is an array or series, of which several in a list are several columns."""
+    """Whether it is an array or series, so that a list of them is several columns."""
     return getattr(values, "ndim", None) == 1 or type(values).__name__ in ("Series", "ChunkedArray")
 
 
@@ -289,19 +291,19 @@ def settle_rare(
     if rare == "keep":
         return Regrouping(everyone, tuple(labels), (f"{finding}, and {was} kept: {listed}",))
     large = np.setdiff1d(everyone, small)
-    kept = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
-    if not kept:
+    remaining = tuple(labels[i] for i in large.tolist()) + ((MERGED,) if rare == "merge" else ())
+    if not remaining:
         raise InputError(f"{finding}: nobody would be left. Lower min_count, or merge them.")
     target = np.full(len(labels), len(large))
     target[large] = np.arange(len(large))
-    done = f"{was} merged into {MERGED!r}" if rare == "merge" else f"{was} dropped"
-    return Regrouping(target, kept, (f"{finding}, and {done}: {listed}",))
+    treatment = f"{was} merged into {MERGED!r}" if rare == "merge" else f"{was} dropped"
+    return Regrouping(target, remaining, (f"{finding}, and {treatment}: {listed}",))
 
 
 def joined(left: Sequence[Label], right: Sequence[Label]) -> tuple[Label, ...]:
-    """The groups of two counts together; refuse those that each made from its own rows.
+    """The groups of two counts together; refuse groups that depend on the rows of a part.
 
-    Quantiles of a part are not those of the whole, nor is a group that is rare in a part.
+    Quantiles of a part are not those of all rows, and a group may be rare in only one part.
     """
     if MERGED in left or MERGED in right:
         raise InputError(
@@ -324,8 +326,8 @@ def joined(left: Sequence[Label], right: Sequence[Label]) -> tuple[Label, ...]:
     return labels
 
 
-def _check_whole(name: str, labels: Collection[Label]) -> None:
-    """Refuse labels of several parts, which are those of several columns."""
+def _check_simple(name: str, labels: Collection[Label]) -> None:
+    """Refuse labels of several parts in a single column."""
     for label in labels:
         if isinstance(label, tuple) and not isinstance(label, Bin):
             raise InputTypeError(
@@ -342,7 +344,7 @@ def check_not_amounts(name: str, labels: Collection[Label]) -> None:
 
 
 def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
-    """What is said of a column of this many values, one of which is a number with a fraction."""
+    """The error for a column with this many values, including one with a fraction."""
     return InputError(
         f"The column {name!r} takes {distinct:,} different values, such as {fraction:.9g}: "
         f"amounts, not groups. Cut it into ranges with bins={{{name!r}: 4}}, of "
@@ -351,7 +353,7 @@ def amounts_as_groups(name: str, distinct: int, fraction: float) -> InputError:
 
 
 def missing_note(name: str, absent: int, rows: int, missing: Missing) -> list[str]:
-    """Refuse a column with missing values, or say that they are a group."""
+    """Refuse missing values in a column, or note that they are a group of their own."""
     if missing not in get_args(Missing):
         raise InputError(f"missing must be one of {[*get_args(Missing)]}, not {missing!r}.")
     if not absent:

@@ -1,7 +1,7 @@
-"""What follows from counts alone is worked out once, when it is first asked for.
+"""Cache of what is computed from counts alone.
 
-Counts never change after they are made. What is remembered stays with them and goes with them; it
-is no part of them, so copies and pickles are without it.
+Counts are immutable, so results never go stale. They are kept on the counts themselves and freed
+with them, but left out of copies and pickles.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ T = TypeVar("T")
 PLACE = "_worked_out"
 
 
-class Unchanging:
-    """What never changes after it is made."""
+class Immutable:
+    """An object that never changes, so that results can be cached on it."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != PLACE}
 
 
-def once(source: Unchanging, key: Any, work_out: Callable[[], T]) -> T:
-    """What is remembered of a source under this key, worked out if it is not known yet.
+def once(source: Immutable, key: Any, work_out: Callable[[], T]) -> T:
+    """The cached result under this key, computed on first use.
 
-    Audits that share counts share what follows from them: after a change of the margin or of the
-    threshold, all that does not depend on it.
+    Audits that share counts share these results: another margin or threshold recomputes only what
+    depends on it.
 
-    >>> class Counts(Unchanging):
+    >>> class Counts(Immutable):
     ...     pass
     >>> counts = Counts()
     >>> once(counts, "total", lambda: 3), once(counts, "total", lambda: 4)
     (3, 3)
     """
-    known: dict[Any, T] = source.__dict__.setdefault(PLACE, {})
-    if key not in known:
-        known[key] = work_out()
-    return known[key]
+    cache: dict[Any, T] = source.__dict__.setdefault(PLACE, {})
+    if key not in cache:
+        cache[key] = work_out()
+    return cache[key]

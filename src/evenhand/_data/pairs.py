@@ -1,4 +1,4 @@
-"""Pairs of rows of one list: how many less relevant rows each one has, and how many below it."""
+"""Pairs of rows of a list: how many rows are less relevant, and how many of these rank lower."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Levels = NDArray[Any]  # of relevance, whole numbers
 
 
 def pairs(segment: Segments, level: Levels, tied: Places | None = None) -> tuple[Floats, Floats]:
-    """Of each row: how many less relevant ones of its segment stand below it, and how many are.
+    """For each row, how many less relevant rows of its segment rank below it, and how many exist.
 
-    Rows are in the order of their places. Rows of one number in `tied`, which does not fall within
-    a segment, tie: one half of their pairs is won.
+    Rows are in the order of their places. Rows with the same number in `tied`, which is ascending
+    within a segment, tie: half of their pairs count as won.
     """
     if tied is None:
         return _below(segment, level)
     won, lower = np.zeros(len(level)), np.zeros(len(level))
     block = np.cumsum(is_new(segment.of_row, tied)) - 1
-    for levels in (level, level.max(initial=0) - level):  # as if lost, and as if won
+    for levels in (level, level.max(initial=0) - level):  # ties as lost, and ties as won
         rows = radix_order(levels)
         rows = rows[radix_order(block[rows])]
         above, lower[rows] = _below(segment, level[rows])
@@ -36,14 +36,14 @@ def pairs(segment: Segments, level: Levels, tied: Places | None = None) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Where segments of rows that follow each other begin, and the number of rows."""
+    """Consecutive rows in segments: where each begins, and the number of rows."""
 
     starts: Places
     rows: int
 
     @cached_property
     def sizes(self) -> Places:
-        """How many rows each has."""
+        """Number of rows of each."""
         sizes = np.empty_like(self.starts)
         np.subtract(self.starts[1:], self.starts[:-1], out=sizes[:-1])
         sizes[-1:] = self.rows - self.starts[-1:]
@@ -55,7 +55,7 @@ class Segments:
         return self.spread(np.arange(len(self.starts)))
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The value of its segment for each row."""
+        """For each row the value of its segment."""
         return np.repeat(values, self.sizes)
 
 
@@ -69,34 +69,34 @@ def is_new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _below(segment: Segments, level: Levels) -> tuple[Floats, Floats]:
-    """Of each row of a segment: how many of a lower level come after it, and how many there are.
+    """For each row, how many of a lower level follow it in its segment, and how many exist.
 
-    From the highest bit of the level on: rows that agree in the bits before it are together, and
-    each that has the bit is above those that have not. Then both are parted, in their order.
+    From the highest bit of the level down: rows that agree in the higher bits are together, and
+    each that has the bit is above those that lack it. Then the two are separated, order kept.
     """
     after, lower = np.zeros(len(level)), np.zeros(len(level))
     at = None
     for bit in range(int(level.max(initial=0)).bit_length() - 1, -1, -1):
         has = ((level if at is None else level[at]) & (1 << bit)).astype(bool)
         rows = np.flatnonzero(has)
-        which = segment.of_row[rows]
-        number = np.bincount(which, minlength=len(segment.starts))
+        segment_of = segment.of_row[rows]
+        number = np.bincount(segment_of, minlength=len(segment.starts))
         lacking = segment.sizes - number
         passed = rows - np.arange(len(rows))  # rows without the bit before each that has it
         where = rows if at is None else at[rows]
-        after[where] += np.cumsum(lacking)[which] - passed
-        lower[where] += lacking[which]
+        after[where] += np.cumsum(lacking)[segment_of] - passed
+        lower[where] += lacking[segment_of]
         if bit:
             middle = segment.starts + lacking
             parted = np.empty(len(level), np.intp)
-            others = np.flatnonzero(~has)
+            low_rows = np.flatnonzero(~has)
             begins = np.cumsum(number) - number
-            parted[(middle - begins)[which] + np.arange(len(rows))] = where
-            which = segment.of_row[others]
+            parted[(middle - begins)[segment_of] + np.arange(len(rows))] = where
+            segment_of = segment.of_row[low_rows]
             begins = np.cumsum(lacking) - lacking
-            place = (segment.starts - begins)[which] + np.arange(len(others))
-            parted[place] = others if at is None else at[others]
-            both = np.stack([segment.starts, middle], axis=1).ravel()
-            segment = Segments(both[is_new(both) & (both < len(level))], len(level))
+            place = (segment.starts - begins)[segment_of] + np.arange(len(low_rows))
+            parted[place] = low_rows if at is None else at[low_rows]
+            starts = np.stack([segment.starts, middle], axis=1).ravel()
+            segment = Segments(starts[is_new(starts) & (starts < len(level))], len(level))
             at = parted
     return after, lower

@@ -1,4 +1,4 @@
-"""Places in lists: how much attention they get, and rows in their order, some lists at a time."""
+"""Places in lists: the attention they get, and rows in their order, in batches of lists."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ Places = NDArray[np.intp]
 Discount = Literal["log", "inverse"] | float | Sequence[float]
 DISCOUNTS: tuple[str, ...] = ("log", "inverse")
 MOST_PLACES = 1 << 53  # beyond it numbers with a fraction skip whole ones
-ROWS_TOGETHER = 1 << 16  # of whole lists: all that is known of them then stays in the cache
+ROWS_TOGETHER = 1 << 16  # of whole lists, so that all their columns stay in the processor's cache
 
 
 class Attention(NamedTuple):
-    """How much attention a place gets, beside the first: by name, by a factor, or as listed."""
+    """The attention that a place gets relative to the first: by name, by a factor, or listed."""
 
-    of: Any
+    discount: Any
 
     def at(self, place: Floats) -> Floats:
         """The attention of places from 1 on; none beyond the end of a list of numbers."""
-        if self.of == "log":
+        if self.discount == "log":
             return np.asarray(1 / np.log2(1 + place))
-        if self.of == "inverse":
+        if self.discount == "inverse":
             return np.asarray(1 / place)
-        if isinstance(self.of, float):
-            return np.asarray(self.of ** (place - 1))
-        listed = np.append(self.of, 0.0)
+        if isinstance(self.discount, float):
+            return np.asarray(self.discount ** (place - 1))
+        listed = np.append(self.discount, 0.0)
         return listed[np.minimum(place, len(listed)).astype(np.intp) - 1]
 
     @property
-    def most(self) -> float:
-        """What no place gets more of."""
-        return max(self.of) if isinstance(self.of, tuple) else 1.0
+    def largest(self) -> float:
+        """The largest attention of a place."""
+        return max(self.discount) if isinstance(self.discount, tuple) else 1.0
 
     @property
     def words(self) -> str:
-        """How much it is, as a formula or in words.
+        """The formula, or a description in words.
 
         >>> Attention("log").words, Attention(0.8).words
         ('1 / log2(1 + place)', '0.8 to the power of place − 1')
         """
-        if isinstance(self.of, str):
-            return {"log": "1 / log2(1 + place)", "inverse": "1 / place"}[self.of]
-        if isinstance(self.of, float):
-            return f"{self.of:g} to the power of place − 1"
-        return f"as listed for the first {plural(len(self.of), 'place')}, then 0"
+        if isinstance(self.discount, str):
+            return {"log": "1 / log2(1 + place)", "inverse": "1 / place"}[self.discount]
+        if isinstance(self.discount, float):
+            return f"{self.discount:g} to the power of place − 1"
+        return f"as listed for the first {plural(len(self.discount), 'place')}, then 0"
 
 
 def discount_of(discount: Any) -> Attention:
@@ -85,8 +85,8 @@ def discount_of(discount: Any) -> Attention:
     )
 
 
-class Some(NamedTuple):
-    """Rows of some lists, these lists as segments, which they are, and the names of all lists."""
+class Batch(NamedTuple):
+    """Rows of some lists: their positions, segments and numbers, and the names of all lists."""
 
     rows: slice | Places
     segments: Segments
@@ -96,16 +96,16 @@ class Some(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The list of each row, how each is called, and the query that it is a list of."""
+    """The list of each row, the name of each list, and the query of each row."""
 
     codes: NDArray[Any]
     names: Sequence[Any]
     query: Column
 
-    def some(self) -> Iterator[Some]:
-        """Rows of some lists at a time, so few that they stay in the cache.
+    def batches(self) -> Iterator[Batch]:
+        """Batches of lists, small enough to stay in the processor's cache.
 
-        Where the rows of every list follow each other, nothing is sorted.
+        Where the rows of every list are consecutive, nothing is sorted.
         """
         heads = np.flatnonzero(is_new(self.codes))
         order = None
@@ -119,15 +119,15 @@ class Lists:
             end = max(begin + 1, int(reach))
             rows = slice(int(ends[begin]), int(ends[end]))
             first = heads[begin:end]
-            which = self.codes[first if order is None else order[first]]
-            chosen = rows if order is None else order[rows]
+            numbers = self.codes[first if order is None else order[first]]
+            positions = rows if order is None else order[rows]
             segments = Segments(first - ends[begin], rows.stop - rows.start)
-            yield Some(chosen, segments, which, self.names)
+            yield Batch(positions, segments, numbers, self.names)
             begin = end
 
 
 def lists_of(query: Any) -> Lists:
-    """Several columns name a list together, of which the first is the query."""
+    """Read the list of each row; of several columns, the first is the query."""
     if query is None:
         raise InputError("Pass query=, the column that says which list each row is in.")
     coded = {name: encode(values, name) for name, values in columns_of(query, "query").items()}
@@ -151,19 +151,19 @@ def lists_of(query: Any) -> Lists:
     return Lists(codes, list(zip(*parts, strict=True)), first)
 
 
-class Notable(NamedTuple):
-    """Lists that lack places, with their rows and their last place, and how many rows tie."""
+class Irregularities(NamedTuple):
+    """Lists with gaps, as (list, rows, last place), and the number of rows that tie."""
 
     skips: tuple[tuple[int, int, int], ...] = ()
     ties: int = 0
 
 
-NONE = Notable()
+NONE = Irregularities()
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Rows of some lists, by list and place; `first` and `last` are the places that tie.
+    """Rows of some lists, by list and place; tied rows share the places `first` to `last`.
 
     All but `rows` are in this order. Rows that were not shown have no place: their `first` is 0.
     """
@@ -172,15 +172,15 @@ class Order:
     list_of: Places
     first: Places
     last: Places | None = None
-    notable: Notable = NONE
+    irregularities: Irregularities = NONE
 
     def arranged(self, rows: Places) -> Order:
         """The same in another order within each list."""
         last = None if self.last is None else self.last[rows]
-        return Order(self.rows[rows], self.list_of, self.first[rows], last, self.notable)
+        return Order(self.rows[rows], self.list_of, self.first[rows], last, self.irregularities)
 
     def within(self, places: int) -> Floats:
-        """The share of each row in the first places: 0 or 1, or a part where rows tie."""
+        """The share of each row in the first places: 0 or 1, or a fraction where rows tie."""
         if self.last is None:
             return ((self.first > 0) & (self.first <= places)).astype(np.float64)
         size = self.last - self.first + 1
@@ -188,7 +188,7 @@ class Order:
 
     @property
     def tied(self) -> Places | None:
-        """What rows that tie in a list have in common, if there are any."""
+        """A number that tied rows of a list share, or None if no rows tie."""
         return None if self.last is None and self.first.min() > 0 else self.first
 
 
@@ -203,8 +203,8 @@ class Exposure:
     def _total(self) -> Floats:
         return np.cumsum(np.append(0.0, self.attention.at(np.arange(1.0, self.longest + 1))))
 
-    def of(self, order: Order) -> Floats:
-        """The attention of each row: that of its place, or the mean of those that tie for it."""
+    def by_row(self, order: Order) -> Floats:
+        """The attention of each row: that of its place, or the mean over the places it ties for."""
         first, last = order.first, order.last
         if last is not None:
             return np.asarray((self._total[last] - self._total[first - 1]) / (last - first + 1))
@@ -215,119 +215,119 @@ class Exposure:
 class Ranks:
     """The place of each row, from 1 on, or NaN where it was not shown."""
 
-    of: NDArray[Any]
+    ranks: NDArray[Any]
     longest: int
     absent: int
 
     def __len__(self) -> int:
-        return len(self.of)
+        return len(self.ranks)
 
-    def notes(self, seen: Sequence[Notable], lists: Lists) -> tuple[str, ...]:
-        """That rows were not shown, and that lists lack places, in words."""
-        notes, skips = [], [skip for one in seen for skip in one.skips]
+    def notes(self, irregularities: Sequence[Irregularities], lists: Lists) -> tuple[str, ...]:
+        """Notes that rows were not shown, or that lists have gaps."""
+        notes, skips = [], [skip for name in irregularities for skip in name.skips]
         if skips:
-            one, size, last = min(skips)
+            name, size, last = min(skips)
             notes = [
                 f"{plural(len(skips), 'list')} skip{'s' if len(skips) == 1 else ''} places: "
-                f"the list {show(lists.names[one])} has {plural(size, 'row')} and a place {last}. "
+                f"the list {show(lists.names[name])} has {plural(size, 'row')} and a place {last}. "
                 "Rows may be missing; exposure is that of the place stated."
             ]
         if self.absent:
-            shown = plural(self.absent, "row")
-            notes.append(f"{shown} without a place count as not shown: no exposure.")
+            missing = plural(self.absent, "row")
+            notes.append(f"{missing} without a place count as not shown: no exposure.")
         return tuple(notes)
 
-    def order(self, some: Some) -> Order:
+    def order(self, batch: Batch) -> Order:
         """The rows of some lists by their places."""
-        given, lists = self.of[some.rows], some.segments
+        rank, lists = self.ranks[batch.rows], batch.segments
         if self.absent:
-            given = np.where(np.isnan(given), self.longest + 1, given)
-        at, list_of = given.astype(np.intp, copy=False), lists.of_row
+            rank = np.where(np.isnan(rank), self.longest + 1, rank)
+        at, owner = rank.astype(np.intp, copy=False), lists.of_row
         before = lists.spread(lists.starts - 1)
         if (at <= lists.spread(lists.sizes)).all():  # each row has a place to be put into
-            every = np.arange(len(at))
+            places = np.arange(len(at))
             order = np.full(len(at), -1)
-            order[before + at] = every
+            order[before + at] = places
             if order.min() >= 0:
-                return Order(order, list_of, every - before)
+                return Order(order, owner, places - before)
         order = radix_order(at)
-        order = order[radix_order(list_of[order])]
+        order = order[radix_order(owner[order])]
         first = at[order]
         first[first > self.longest] = 0
-        same = (first[1:] == first[:-1]) & (list_of[1:] == list_of[:-1]) & (first[1:] > 0)
+        same = (first[1:] == first[:-1]) & (owner[1:] == owner[:-1]) & (first[1:] > 0)
         if same.any():
             row = int(np.flatnonzero(same)[0])
             raise InputError(
                 f"The place {first[row]} occurs twice in the list "
-                f"{show(some.names[some.lists[list_of[row]]])}. If rows tie, pass their scores as "
+                f"{show(batch.names[batch.lists[owner[row]]])}. If rows tie, pass their scores as "
                 "y_score=; if a query has several lists, name both columns, that of the query "
                 "first, in query=."
             )
         last = np.maximum.reduceat(first, lists.starts)
-        shown = np.add.reduceat((first > 0).astype(np.intp), lists.starts)
-        short = last > shown
-        skips = zip(*(part[short].tolist() for part in (some.lists, shown, last)), strict=True)
-        return Order(order, list_of, first, notable=Notable(tuple(skips)))
+        present = np.add.reduceat((first > 0).astype(np.intp), lists.starts)
+        short = last > present
+        skips = zip(*(part[short].tolist() for part in (batch.lists, present, last)), strict=True)
+        return Order(order, owner, first, irregularities=Irregularities(tuple(skips)))
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The score of each row, of which the highest comes first; equal ones share their places."""
+    """The score of each row: the highest comes first, and equal ones share their places."""
 
-    of: Floats
+    scores: Floats
     longest: int
 
     def __len__(self) -> int:
-        return len(self.of)
+        return len(self.scores)
 
-    def order(self, some: Some) -> Order:
+    def order(self, batch: Batch) -> Order:
         """The rows of some lists by their scores."""
-        score = self.of[some.rows]
-        list_of = some.segments.of_row
+        score = self.scores[batch.rows]
+        list_of = batch.segments.of_row
         order = np.argsort(-score)
         order = order[radix_order(list_of[order])]
         score = score[order]
         ties = np.flatnonzero(is_new(list_of, score))
         size = np.diff(np.append(ties, len(score)))
-        first = np.repeat(ties, size) - some.segments.starts[list_of] + 1
+        first = np.repeat(ties, size) - batch.segments.starts[list_of] + 1
         if len(ties) == len(score):
             return Order(order, list_of, first)
         number = int(size[size > 1].sum())
         last = first + np.repeat(size, size) - 1
-        return Order(order, list_of, first, last, Notable(ties=number))
+        return Order(order, list_of, first, last, Irregularities(ties=number))
 
-    def notes(self, seen: Sequence[Notable], lists: Lists) -> tuple[str, ...]:  # noqa: ARG002
-        """That rows tie, in words."""
-        ties = sum(one.ties for one in seen)
+    def notes(self, irregularities: Sequence[Irregularities], lists: Lists) -> tuple[str, ...]:  # noqa: ARG002
+        """Note that rows tie."""
+        ties = sum(item.ties for item in irregularities)
         if not ties:
             return ()
         return (f"{plural(ties, 'row')} share their places with rows of the same score.",)
 
 
 def places_of(rank: Any, score: Any, lists: Lists) -> Ranks | Scores:
-    """Read what orders the lists."""
+    """Read the ranks or scores that order the lists."""
     if (rank is None) == (score is None):
         raise InputError(
             "Pass what orders the lists: y_pred, the place of each row from 1 on, or y_score, by "
             "which the highest comes first; not both."
         )
     if rank is None:
-        known = finite(score, "y_score")
-        check_lengths(query=lists.codes, y_score=known)
-        return Scores(known, int(np.bincount(lists.codes).max()))
-    whole = whole_numbers(rank)
-    place: NDArray[Any] = numbers(rank, "y_pred") if whole is None else whole
+        values = finite(score, "y_score")
+        check_lengths(query=lists.codes, y_score=values)
+        return Scores(values, int(np.bincount(lists.codes).max()))
+    integers = whole_numbers(rank)
+    place: NDArray[Any] = numbers(rank, "y_pred") if integers is None else integers
     check_lengths(query=lists.codes, y_pred=place)
-    absent, known = 0, place
-    if whole is None:
+    absent, values = 0, place
+    if integers is None:
         missing = np.isnan(place)
         absent = int(missing.sum())
         if absent == len(place):
             raise InputError("No row has a place in its list.")
-        known = place[~missing]
-        _check(known[~(np.isfinite(known) & (known == np.rint(known)))])
-    least, longest = int(known.min()), int(known.max())
-    if least <= 0:
+        values = place[~missing]
+        _check(values[~(np.isfinite(values) & (values == np.rint(values)))])
+    smallest, longest = int(values.min()), int(values.max())
+    if smallest <= 0:
         _check(place[place < 0])
         raise InputError("y_pred begins with the place 0. The first place is 1: add 1 to all.")
     if longest > MOST_PLACES:

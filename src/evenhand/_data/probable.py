@@ -1,4 +1,4 @@
-"""Groups that are not known for sure: probabilities of them, and the groups of some rows."""
+"""Groups known only in part: as probabilities, or for some of the rows."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Codes = NDArray[np.intp]
 Assuming = Literal["weighted", "instrumental", "combined"]
 
 UNKNOWN = -1
-ROUNDING = 1e-3  # by which printed probabilities of a row may miss 1
+ROUNDING = 1e-3  # tolerance of the sum of a row's probabilities, which may be printed ones
 MOST_CELLS = 2000
-ROWS_OF_A_CELL = 50  # on average, where rows of similar probabilities go together
-FEWEST_CELLS = 50  # so few different probabilities are kept as they are
+ROWS_OF_A_CELL = 50  # on average, where rows of similar probabilities are pooled
+FEWEST_CELLS = 50  # up to this many different probabilities are not pooled
 GRIDS = (64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 
 
 class Cells(NamedTuple):
-    """Rows that are alike in all that is known of their groups.
+    """Cells of rows with the same information about their groups.
 
     `codes` says which cell each row is in. Of each cell, `mixing` (cells, groups) has the
     probabilities of the groups, the mean of its rows; NaN where there are none. `known` is the
@@ -45,7 +45,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Probable:
-    """What is known of the groups of the rows, as `probable` makes it.
+    """Probable or partly known groups of the rows, made by `probable`.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class Probable:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are named."""
+        """Names of the columns that are given by name."""
         named = [*self.probabilities] if isinstance(self.probabilities, tuple) else []
         return [*named, *([self.known] if isinstance(self.known, str) else [])]
 
     def read(self, table: Any) -> Probable:
-        """The same with columns of a table in place of their names."""
+        """The same with columns of a table in place of names."""
         matrix, known = self.probabilities, self.known
         named = isinstance(matrix, tuple)
         if (named or isinstance(known, str)) and table is None:
@@ -90,23 +90,23 @@ class Probable:
         known = column_of(table, known) if isinstance(known, str) else known
         return probable(matrix, self.groups, known=known, assuming=self.assuming)
 
-    def cells(self, most: int = MOST_CELLS) -> Cells:
-        """Rows of the same probabilities, or of similar ones where these are too many."""
+    def cells(self, limit: int = MOST_CELLS) -> Cells:
+        """Cells of rows with the same probabilities; with similar ones, if there are too many."""
         known = None if self.known is None else _known_codes(self.known, self.groups)
         matrix = self.probabilities
         rows = len(matrix) if known is None else len(known)
         if matrix is None:
             codes, mixing = np.zeros(rows, np.intp), np.full((1, len(self.groups)), np.nan)
         else:
-            codes, mixing = _alike(matrix, most)
+            codes, mixing = _alike(matrix, limit)
         if known is None:
             return Cells(codes, mixing, np.full(len(mixing), UNKNOWN), self.groups)
         width = len(self.groups) + 1
-        both, codes = np.unique(codes * width + known - UNKNOWN, return_inverse=True)
-        return Cells(codes, mixing[both // width], both % width + UNKNOWN, self.groups)
+        pairs, codes = np.unique(codes * width + known - UNKNOWN, return_inverse=True)
+        return Cells(codes, mixing[pairs // width], pairs % width + UNKNOWN, self.groups)
 
     def by_row(self) -> Floats:
-        """The probabilities of every row (rows, groups); of a known group, 1."""
+        """The probabilities of every row (rows, groups): 1 for a known group."""
         if self.probabilities is None:
             raise InputError(
                 "Rules go by the probabilities of groups, and only known groups were given: pass "
@@ -115,8 +115,8 @@ class Probable:
         if self.known is None:
             return np.asarray(self.probabilities)
         known = _known_codes(self.known, self.groups)
-        sure = np.eye(len(self.groups))[np.maximum(known, 0)]
-        return np.where((known >= 0)[:, None], sure, self.probabilities)
+        one_hot = np.eye(len(self.groups))[np.maximum(known, 0)]
+        return np.where((known >= 0)[:, None], one_hot, self.probabilities)
 
 
 @suggests_names
@@ -297,7 +297,7 @@ def _checked(columns: list[Any], labels: tuple[Label, ...]) -> Floats:
 
 
 def _known_codes(known: Any, labels: tuple[Label, ...]) -> Codes:
-    """The place of every row's group, −1 where it is not known."""
+    """The position of every row's group, −1 where it is not known."""
     column = encode(known, "known")
     strange = [label for label in column.labels if label is not None and label not in labels]
     if strange:
@@ -309,16 +309,16 @@ def _known_codes(known: Any, labels: tuple[Label, ...]) -> Codes:
     return np.array(places, np.intp)[column.codes]
 
 
-def _alike(matrix: Floats, most: int) -> tuple[Codes, Floats]:
-    """Cells of rows with equal probabilities; with similar ones, where those would be too many."""
+def _alike(matrix: Floats, limit: int) -> tuple[Codes, Floats]:
+    """Cells of rows with equal probabilities; with similar ones, if there would be too many."""
     codes, first = _distinct(matrix)
     rows = len(matrix)
-    most = min(most, max(rows // ROWS_OF_A_CELL, FEWEST_CELLS))
-    if len(first) <= most:
+    limit = min(limit, max(rows // ROWS_OF_A_CELL, FEWEST_CELLS))
+    if len(first) <= limit:
         return codes, matrix[first]
     for parts in GRIDS:
         codes, first = _distinct(np.rint(matrix * parts))
-        if len(first) <= most:
+        if len(first) <= limit:
             break
     sizes = np.bincount(codes)
     columns = [np.bincount(codes, column) / sizes for column in matrix.T]
@@ -326,11 +326,11 @@ def _alike(matrix: Floats, most: int) -> tuple[Codes, Floats]:
 
 
 def _distinct(matrix: Floats) -> tuple[Codes, Codes]:
-    """Which rows are equal: codes, and the first row of each."""
+    """Codes of equal rows, and the first row of each code."""
     mixed = np.zeros(len(matrix))
-    for at, column in enumerate(matrix.T):  # one after the other, so that equal rows mix alike
+    for at, column in enumerate(matrix.T):  # column by column, so that equal rows get equal sums
         mixed += column * np.sqrt(at + 2.0)
     _, first, codes = np.unique(mixed, return_index=True, return_inverse=True)
-    if not np.array_equal(matrix[first[codes]], matrix):  # two rows mixed to one number
+    if not np.array_equal(matrix[first[codes]], matrix):  # two different rows with one sum
         _, first, codes = np.unique(matrix, axis=0, return_index=True, return_inverse=True)
     return codes.ravel().astype(np.intp), first

@@ -1,4 +1,4 @@
-"""The same rows, asked otherwise: what was counted of them tells it, and is not counted again."""
+"""Evidence of the same rows under other settings, without counting them again."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from evenhand._data.groups import Groups
 
 
 def cut_at(evidence: Evidence, threshold: float) -> Evidence | None:
-    """The evidence of these rows at another threshold; None where it takes the rows to know.
+    """The evidence of these rows at another threshold; None where the rows are needed.
 
-    Scores tell it that were ordered row by row, where a given threshold decided. What does not
-    depend on decisions is the same object as before, with all that follows from it.
+    It follows from scores that were ordered row by row, where a given threshold decided. Sources
+    that do not depend on decisions are the same objects, with all their cached results.
     """
     ranks, before = evidence.sources.get("ranks"), evidence.decided_at
     if before is None or not isinstance(ranks, RankedScores) or "strata" in evidence.sources:
         return None
-    told = Cut(before, is_given=True).note(evidence.score_of, evidence.favorable)
+    old_note = Cut(before, is_given=True).note(evidence.score_of, evidence.favorable)
     scores = ranks.scores[0]
     is_of_rows = scores.squares is None and len(scores) >= evidence.rows.sum()
-    if told not in evidence.notes or scores.truth is None or not is_of_rows:
+    if old_note not in evidence.notes or scores.truth is None or not is_of_rows:
         return None
     labels, group = evidence.classes, Groups(scores.codes, scores.groups, evidence.columns, ())
     values = -scores.values if evidence.is_turned else scores.values
@@ -40,25 +40,27 @@ def cut_at(evidence: Evidence, threshold: float) -> Evidence | None:
         decision,
         sensitive_features=group,
         sample_weight=scores.weights if scores.survey is None else scores.survey,
-        cluster={str(at): each for at, each in enumerate(scores.clusters)} or None,
+        cluster={str(at): column for at, column in enumerate(scores.clusters)} or None,
     )
     note = Cut(threshold, is_given=True).note(evidence.score_of, evidence.favorable)
     return replace(
         evidence,
         sources={**evidence.sources, "predictions": counted, "labels": counted},
         decided_at=threshold,
-        notes=tuple(note if text == told else text for text in evidence.notes),
+        notes=tuple(note if text == old_note else text for text in evidence.notes),
     )
 
 
-def sharing(evidence: Evidence, known: Iterable[Evidence]) -> Evidence:
-    """The same evidence, with what was counted alike before in place of what is counted again.
+def sharing(evidence: Evidence, earlier_evidence: Iterable[Evidence]) -> Evidence:
+    """The same evidence, with equal sources taken from earlier evidence.
 
-    With it goes all that follows from it.
+    These bring their cached results with them.
     """
-    alike = [one for one in known if one.groups == evidence.groups]
-    before = {digest(source): source for one in alike for source in one.sources.values()}
+    earlier = [former for former in earlier_evidence if former.groups == evidence.groups]
+    before = {digest(source): source for former in earlier for source in former.sources.values()}
     if not before:
         return evidence
-    sources = {name: before.get(digest(one), one) for name, one in evidence.sources.items()}
+    sources = {
+        name: before.get(digest(former), former) for name, former in evidence.sources.items()
+    }
     return replace(evidence, sources=sources)

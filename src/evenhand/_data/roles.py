@@ -1,4 +1,4 @@
-"""Which part a column plays: declared once, here, for every function and command to offer."""
+"""The roles of columns, declared once for every function and command."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ PART = "part"  # in the metadata of a field
 
 
 class Role(NamedTuple):
-    """One argument about the data, as every function and command offers it.
+    """An argument about the data, as every function and command offers it.
 
-    `kind` and `about` are its entry in a docstring, `default` its value where it is left out,
-    `option` and `brief` its flag on the command line and the help of that. `is_column` says whether
-    it is a column of the rows, or says how columns are read; `is_several` whether it may be many.
-    `also` are names that other tools have for it.
+    `kind` and `about` are its entry in a docstring, `option` and `brief` its flag on the command
+    line with its help. `is_column` is false for arguments that say how columns are read;
+    `is_several` allows several columns. `also` are the names that other tools have for it.
     """
 
     name: str
@@ -41,19 +40,19 @@ class Role(NamedTuple):
         return f"{self.name} : {self.kind}\n    {lines}"
 
 
-def role(kind: str, about: str, *, default: Any = None, **more: Any) -> Any:
-    """A field of the data that plays a part."""
-    return field(default=default, metadata={PART: (kind, about, more)})
+def role(kind: str, about: str, *, default: Any = None, **details: Any) -> Any:
+    """A field of the data, with its role."""
+    return field(default=default, metadata={PART: (kind, about, details)})
 
 
-def reading(kind: str, about: str, *, default: Any = None, **more: Any) -> Any:
+def reading(kind: str, about: str, *, default: Any = None, **details: Any) -> Any:
     """A field that says how columns are read."""
-    return role(kind, about, default=default, is_column=False, **more)
+    return role(kind, about, default=default, is_column=False, **details)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Columns:
-    """Which column plays which part, and how columns are read: all that can be said of data."""
+    """The columns by role, and how to read them."""
 
     y_true: Any = role(
         "array-like, name of a column, Data or Tally, optional",
@@ -86,7 +85,7 @@ class Columns:
     sensitive_features: Any = role(
         "array-like, dataframe or names of columns",
         """The columns that name the groups, or what `groups` made of them; several are crossed.
-        Beside counts, only their names. Where groups are not recorded, what `probable` makes of
+        With counts, only their names. Where groups are not recorded, what `probable` makes of
         probabilities.""",
         option="--group",
         brief="Which groups to compare; repeat to cross.",
@@ -105,7 +104,7 @@ class Columns:
         "dataframe, lazy query or database table, optional",
         """A table of pandas, Polars, Arrow, DuckDB, Dask, Ibis, Spark or anything else that
         narwhals reads. The other arguments then name columns of it, and its engine counts the rows.
-        Beside an estimator, the features that it predicts from.""",
+        With an estimator, the features that it predicts from.""",
         also=("frame", "df", "table", "X"),
     )
     y_score: Any = role(
@@ -278,20 +277,20 @@ class Columns:
 @cache
 def roles_of(cls: type) -> dict[str, Role]:
     """The roles that a class declares, by name."""
-    return {one.name: _role(one) for one in fields(cls) if PART in one.metadata}
+    return {item.name: _role(item) for item in fields(cls) if PART in item.metadata}
 
 
-def _role(one: Field[Any]) -> Role:
-    kind, about, more = one.metadata[PART]
-    return Role(one.name, kind, about, one.default, **more)
+def _role(item: Field[Any]) -> Role:
+    kind, about, details = item.metadata[PART]
+    return Role(item.name, kind, about, item.default, **details)
 
 
-def grouped(given: Columns) -> Groups:
+def grouped(columns: Columns) -> Groups:
     """The groups of the rows."""
-    policy: dict[str, Any] = {name: getattr(given, name) for name in POLICY}
-    return groups(given.sensitive_features, bins=given.bins, **policy)
+    policy: dict[str, Any] = {name: getattr(columns, name) for name in POLICY}
+    return groups(columns.sensitive_features, bins=columns.bins, **policy)
 
 
 ROLES: dict[str, Role] = roles_of(Columns)
-POLICY = ("missing", "min_count", "rare")  # roles of groups that some rows lack, or few rows have
+POLICY = ("missing", "min_count", "rare")  # how to treat rows without a group, and rare groups
 OF_RANKINGS = ("query", "exposure", "discount", "top_k")  # roles of rows that are items in lists

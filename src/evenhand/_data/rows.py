@@ -1,4 +1,4 @@
-"""Evidence from columns: each is read once."""
+"""Evidence from columns, each read once."""
 
 from __future__ import annotations
 
@@ -50,36 +50,36 @@ NOT_OF_LISTS = (
 )
 
 
-def evidence_from_rows(given: Columns) -> Evidence:
-    """Summarize columns, each once."""
-    y_true, y_pred, y_score, favorable = given.y_true, given.y_pred, given.y_score, given.favorable
-    at = check_threshold(given.threshold, decided=y_pred is not None, scored=y_score is not None)
-    known = {
+def evidence_from_rows(roles: Columns) -> Evidence:
+    """Summarize columns of rows."""
+    y_true, y_pred, y_score, favorable = roles.y_true, roles.y_pred, roles.y_score, roles.favorable
+    at = check_threshold(roles.threshold, decided=y_pred is not None, scored=y_score is not None)
+    columns = {
         "y_true": y_true,
         "y_pred": y_pred,
         "y_score": y_score,
-        "sensitive_features": given.sensitive_features,
+        "sensitive_features": roles.sensitive_features,
     }
-    common: dict[str, Any] = {"sample_weight": given.sample_weight, "cluster": given.cluster}
-    check_distinct(**known)
-    check_order(**known, **common, strata=given.strata)
-    group = grouped(given)
+    common: dict[str, Any] = {"sample_weight": roles.sample_weight, "cluster": roles.cluster}
+    check_distinct(**columns)
+    check_order(**columns, **common, strata=roles.strata)
+    group = grouped(roles)
     check_several(group.labels)
-    common |= {"sensitive_features": group, "cluster": clusters(given.cluster) or None}
+    common |= {"sensitive_features": group, "cluster": clusters(roles.cluster) or None}
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
-    check_scored(given.score_of, scored=y_score is not None)
-    targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, given.task)
+    check_scored(roles.score_of, scored=y_score is not None)
+    targets = read_targets(y_true, {} if y_pred is None else {"y_pred": y_pred}, roles.task)
     if targets.are_numbers:
         return _regression(y_true, y_pred, group, common)
     truth = None if y_true is None else classes(targets.y_true, "y_true")
     scores = None if y_score is None else _scores(y_score)
-    scored = _Scores(scores, given.score_of, favorable)
+    scored = _Scores(scores, roles.score_of, favorable)
     decisions = _decisions(truth, targets.predictions.get("y_pred"), scored, at)
     counted = with_favorable(tally_columns(truth, decisions.column, **common), favorable)
     labels = counted.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
-    scored = scored.of(labels)
+    scored = scored.for_labels(labels)
     sources: dict[str, Source] = {"predictions": counted}
     if truth is not None:
         sources["labels"] = counted
@@ -88,15 +88,15 @@ def evidence_from_rows(given: Columns) -> Evidence:
         decisions.column,
         y_score=scored.scores,
         score_of=scored.score_of,
-        strata=given.strata,
+        strata=roles.strata,
         favorable=good,
         classes=None if scored.score_of is None else labels,
         **common,
     )
-    if given.strata is not None:
+    if roles.strata is not None:
         sources["strata"] = with_favorable(summarize("strata", rows), favorable)
     evidence = Evidence(
-        task_of_labels(labels, check_task(given.task)),
+        task_of_labels(labels, check_task(roles.task)),
         group.names,
         sources,
         labels,
@@ -108,41 +108,41 @@ def evidence_from_rows(given: Columns) -> Evidence:
     )
     if scores is None:
         return evidence
-    return with_scores(evidence, rows, is_stated=given.score_of is not None or scores.ndim == 2)
+    return with_scores(evidence, rows, is_stated=roles.score_of is not None or scores.ndim == 2)
 
 
-def evidence_of_lists(given: Columns) -> Evidence:
-    """Evidence of rankings: the places of rows in lists, each column read once."""
-    if check_task(given.task) not in (None, "ranking"):
-        raise InputError(f"query= is of rankings, and task={given.task!r}: drop one of them.")
+def evidence_of_lists(roles: Columns) -> Evidence:
+    """Evidence of rankings, from the places of rows in lists."""
+    if check_task(roles.task) not in (None, "ranking"):
+        raise InputError(f"query= is of rankings, and task={roles.task!r}: drop one of them.")
     for name in NOT_OF_LISTS:
-        if getattr(given, name) is not None:
+        if getattr(roles, name) is not None:
             raise InputError(f"{name}= is not used in a ranking (query=): drop it.")
-    group = grouped(given)
+    group = grouped(roles)
     check_several(group.labels)
     names = ("sample_weight", "cluster", "y_score", "query", "exposure", "discount", "top_k")
-    columns = {name: getattr(given, name) for name in names}
+    columns = {name: getattr(roles, name) for name in names}
     check_distinct(
-        y_true=given.y_true, y_pred=given.y_pred, y_score=given.y_score, exposure=given.exposure
+        y_true=roles.y_true, y_pred=roles.y_pred, y_score=roles.y_score, exposure=roles.exposure
     )
-    lists = summarize("lists", Rows(given.y_true, given.y_pred, group, **columns))
+    lists = summarize("lists", Rows(roles.y_true, roles.y_pred, group, **columns))
     assert isinstance(lists, Tally)
-    notes = (_how_counted(given), *lists.notes)
-    return Evidence("ranking", group.names, {"lists": lists}, notes=notes, top_k=given.top_k)
+    notes = (_how_counted(roles), *lists.notes)
+    return Evidence("ranking", group.names, {"lists": lists}, notes=notes, top_k=roles.top_k)
 
 
-def _how_counted(given: Columns) -> str:
-    """What the numbers of a ranking depend on beside the rows, in words."""
-    said = "Exposure is what was measured (exposure=), not that of places."
-    if given.exposure is None:
-        said = f"Exposure of a place: {discount_of(given.discount).words}."
-    if given.top_k is not None:
-        said += f" Top k: the first {plural(given.top_k, 'place')}."
-    return said
+def _how_counted(roles: Columns) -> str:
+    """Note on the discount and on k, which the numbers of a ranking depend on."""
+    note = "Exposure is what was measured (exposure=), not that of places."
+    if roles.exposure is None:
+        note = f"Exposure of a place: {discount_of(roles.discount).words}."
+    if roles.top_k is not None:
+        note += f" Top k: the first {plural(roles.top_k, 'place')}."
+    return note
 
 
 def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
-    """Add what scores tell: areas and losses, and for two classes distribution and calibration."""
+    """Add areas and losses of scores, and for two classes their distribution and calibration."""
     sources, notes = dict(evidence.sources), evidence.notes
     score = rows.y_score if rows.y_score.ndim == 1 else None
     if rows.y_true is not None and (evidence.score_of is not None or score is None):
@@ -173,29 +173,29 @@ def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
 def cut_scores(
     y_true: Any, y_score: Any, threshold: float, score_of: Label = None, favorable: Label = None
 ) -> Column:
-    """The decisions of a score that is cut at a threshold."""
+    """The decisions of a score at a threshold."""
     at = check_threshold(threshold, decided=False, scored=y_score is not None)
     truth = None if y_true is None else classes(y_true, "y_true")
     return _decisions(truth, None, _Scores(_scores(y_score), score_of, favorable), at).column
 
 
 class _Scores(NamedTuple):
-    """Scores as they were given, and of which label they are, as far as that is known."""
+    """Scores as given, with the label they are of and the favorable one, if named."""
 
     scores: NDArray[np.float64] | None
     score_of: Label
     favorable: Label
 
-    def of(self, labels: Sequence[Label]) -> _Scores:
-        """One column of scores of one of two labels; of two columns, that of the favorable one."""
+    def for_labels(self, labels: Sequence[Label]) -> _Scores:
+        """A single column of scores of one of two labels; of two columns, the favorable one's."""
         if self.scores is None or len(labels) != 2:
             return self
         if self.scores.ndim == 1:
             return self._replace(score_of=scored_label(labels, self.score_of, self.favorable))
         if self.scores.shape[1] != 2:
             return self
-        asked = self.favorable if self.score_of is None else self.score_of
-        label = labels[1] if asked is None else scored_label(labels, asked)
+        named = self.favorable if self.score_of is None else self.score_of
+        label = labels[1] if named is None else scored_label(labels, named)
         return self._replace(scores=self.scores[:, labels.index(label)], score_of=label)
 
 
@@ -241,7 +241,7 @@ def _regression(y_true: Any, y_pred: Any, group: Groups, common: dict[str, Any])
 
 
 class _Decisions(NamedTuple):
-    """What was decided, and where the score was cut, where that decided."""
+    """Decisions, and the cut of the score if it decided."""
 
     column: Column
     cut: Cut | None = None
@@ -251,16 +251,16 @@ class _Decisions(NamedTuple):
 
 
 def _decisions(
-    truth: Column | None, y_pred: Any, given: _Scores, threshold: float | None
+    truth: Column | None, y_pred: Any, scores: _Scores, threshold: float | None
 ) -> _Decisions:
-    """The decisions; where there are none, the score decides at the threshold, else at a half."""
+    """The predictions; without them, the score cut at the threshold or at a half."""
     if y_pred is not None:
         return _Decisions(classes(y_pred, "y_pred"))
-    assert given.scores is not None
-    several = given.scores.ndim == 2 and given.scores.shape[1] != 2
+    assert scores.scores is not None
+    several = scores.scores.ndim == 2 and scores.scores.shape[1] != 2
     if truth is None or len(truth.labels) != 2 or several:
         raise InputError("Pass y_pred: a score alone decides only between two known classes.")
-    score, label, _ = given.of(truth.labels)
+    score, label, _ = scores.for_labels(truth.labels)
     assert score is not None
     at = truth.labels.index(label)
     check_lengths(y_true=truth, y_score=score)

@@ -1,4 +1,4 @@
-"""Scores of which a table of counts has the bins, such as "[0.4, 0.5)", and what those tell."""
+"""Scores that a table of counts has in bins, such as "[0.4, 0.5)"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPAN = re.compile(rf"[\[(]?{NUMBER}(?:,|;|-|–|:|\.\.|to){NUMBER}[\])]?")
 
 
 class Span(NamedTuple):
-    """Where a bin begins and ends."""
+    """The ends of a bin."""
 
     low: float
     high: float
@@ -29,9 +29,9 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreBins:
-    """The bins of a score, in order; every row of one is taken to lie at its lower end.
+    """The bins of a score, in order; all rows of a bin count as lying at its lower end.
 
-    Cuts at the ends of bins are exact so, and so are the distributions there.
+    Cuts at the ends of bins are then exact, and so are the distributions there.
     """
 
     name: str
@@ -39,11 +39,11 @@ class ScoreBins:
 
     @property
     def range(self) -> tuple[float, float]:
-        """From where to where scores may run."""
+        """The range of possible scores."""
         return self.spans[0].low, self.spans[-1].high
 
     def check_cut(self, at: float) -> None:
-        """Refuse a threshold inside a bin: nobody knows on which side its rows are."""
+        """Refuse a threshold inside a bin, whose rows could be on either side."""
         for low, high in self.spans:
             if low < at < high:
                 raise InputError(
@@ -52,7 +52,7 @@ class ScoreBins:
                 )
 
     def limited(self, evidence: Evidence) -> Evidence:
-        """Leave out what is about the scores themselves, and not about their order or bins."""
+        """Drop statistics of the scores themselves, which bins do not determine."""
         sources, notes = dict(evidence.sources), evidence.notes
         low, high = self.range
         losses, bins = sources.pop("losses", None), sources.pop("bins", None)
@@ -64,7 +64,7 @@ class ScoreBins:
         return replace(evidence, sources=sources, notes=notes)
 
     def _nested(self) -> bool:
-        """Whether every bin lies in one of those that calibration is judged in."""
+        """Whether every bin lies within one calibration bin."""
         inner = SCORE_BINS[1:-1]
         return not any(low < edge < high for low, high in self.spans for edge in inner)
 
@@ -80,7 +80,7 @@ class ScoreBins:
 
 
 def read_score_bins(table: Any, name: str) -> tuple[Any, ScoreBins | None]:
-    """The table with the lower end of each bin in place of its label; as it is, if of numbers."""
+    """Replace the labels of bins by their lower ends; a column of numbers stays as it is."""
     import narwhals as nw
 
     if table.collect_schema()[name].is_numeric():
@@ -89,11 +89,11 @@ def read_score_bins(table: Any, name: str) -> tuple[Any, ScoreBins | None]:
     labels = [str(label) for label in lines[name].to_list()]
     spans = {label: _span(label, name) for label in dict.fromkeys(labels)}
     ordered = tuple(sorted(set(spans.values())))
-    for one, other in pairwise(ordered):
-        if other.low < one.high:
+    for lower, upper in pairwise(ordered):
+        if upper.low < lower.high:
             raise InputError(
-                f"Bins of {name!r} overlap: {one.low:g} to {one.high:g}, and {other.low:g} to "
-                f"{other.high:g}."
+                f"Bins of {name!r} overlap: {lower.low:g} to {lower.high:g}, and {upper.low:g} to "
+                f"{upper.high:g}."
             )
     values = np.array([spans[label].low for label in labels])
     column = nw.new_series(name, values, backend=lines.implementation)
@@ -116,5 +116,5 @@ def _span(label: str, name: str) -> Span:
 
 
 def _without_scores(bins: Tally) -> Tally:
-    kept = {name: values for name, values in bins.sums.items() if name != "score"}
-    return replace(bins, sums=kept)
+    sums = {name: values for name, values in bins.sums.items() if name != "score"}
+    return replace(bins, sums=sums)

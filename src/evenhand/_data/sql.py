@@ -1,4 +1,4 @@
-"""SQL out: the one GROUP BY that counts rows where they lie, in the words of each database."""
+"""The SQL query that counts rows in a database, in its dialect."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def count_query(
     Parameters
     ----------
     table : str
-        The table or view, such as "people" or "analytics.people"; a part that contains dots stands
-        in double quotes.
+        The table or view, such as "people" or "analytics.people"; put a part that contains
+        dots in double quotes.
     y_true, y_pred : str, optional
         The columns of the true and predicted labels, or of values where the task is regression.
     sensitive_features : str or sequence of str
@@ -128,8 +128,8 @@ def count_query(
     check_dialect(dialect)
     names = [*listed(strata), *listed(sensitive_features), *listed(sample_weight)]
     if task == "regression":
-        others = (y_score, score_of, threshold, digits, sample_weight, strata)
-        if any(other is not None for other in others):
+        unused = (y_score, score_of, threshold, digits, sample_weight, strata)
+        if any(value is not None for value in unused):
             raise InputError(
                 "Sums of values are by group alone: a regression has y_true and y_pred, and "
                 "neither score nor threshold, weights or strata."
@@ -139,14 +139,14 @@ def count_query(
     else:
         keys, sums = _decision(y_true, y_pred, y_score, threshold, digits, dialect, score_of), {}
         keys |= {name: column_named(name, dialect) for name in names if name not in keys}
-    taken = [name for name in (*keys, *sums) if name == rows]
-    if taken:
+    clashing = [name for name in (*keys, *sums) if name == rows]
+    if clashing:
         raise InputError(f"{rows!r} is a column already; name that of the counts by rows=.")
     return _written(table_named(table, dialect), keys, sums, rows, min_count, person, dialect)
 
 
 def check_dialect(dialect: str) -> None:
-    """Refuse a dialect that there is not, or to write SQL without SQLGlot."""
+    """Refuse an unknown dialect, or SQL without SQLGlot."""
     require("sqlglot", purpose="Writing SQL", extra="sql")
     check_kinds(dialect=dialect)
     if dialect not in DIALECTS:
@@ -163,15 +163,15 @@ def _written(
     person: str | None,
     dialect: str,
 ) -> str:
-    """The query of a count, and of sums beside it, by these keys."""
+    """The query for counts and sums by these keys."""
     from sqlglot import exp
 
     number = exp.Count(this=exp.Star(), big_int=True)
-    shown = [
+    columns = [
         values if isinstance(values, exp.Column) else exp.alias_(values, name, quoted=True)
         for name, values in {**keys, rows: number, **sums}.items()
     ]
-    query = exp.select(*shown).from_(table).group_by(*keys.values())
+    query = exp.select(*columns).from_(table).group_by(*keys.values())
     if person is not None and min_count <= 1:
         raise InputError("person= says what min_count= is a number of; pass that too.")
     if min_count > 1:
@@ -190,7 +190,7 @@ def _decision(
     dialect: str,
     score_of: Any,
 ) -> dict[str, Expression]:
-    """Truth, decision and score, as far as they are wanted, under the names they will have."""
+    """Truth, decision and score as requested, under their names in the result."""
     from sqlglot import exp
 
     keys = {name: column_named(name, dialect) for name in (y_true, y_pred) if name is not None}
@@ -228,7 +228,7 @@ def _label(score_of: Any) -> int:
 
 
 def _cut(score: Expression, threshold: Any, label: int) -> Expression:
-    """The label from the threshold on, the other below it; nothing without a finite score."""
+    """The label from the threshold on, the other below it; null without a finite score."""
     from sqlglot import exp
 
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
@@ -236,18 +236,18 @@ def _cut(score: Expression, threshold: Any, label: int) -> Expression:
     if not math.isfinite(threshold):
         raise InputError(f"threshold= must be a finite number, not {threshold}.")
     value, at = exp.cast(score, "DOUBLE"), exp.Literal.number(repr(float(threshold)))
-    most = exp.Literal.number(GREATEST)
+    largest = exp.Literal.number(GREATEST)
     return (
         exp.Case()
-        .when(exp.and_(value >= at, value <= most), exp.Literal.number(label))
-        .when(exp.and_(value < at, value >= exp.Neg(this=most)), exp.Literal.number(1 - label))
+        .when(exp.and_(value >= at, value <= largest), exp.Literal.number(label))
+        .when(exp.and_(value < at, value >= exp.Neg(this=largest)), exp.Literal.number(1 - label))
     )
 
 
 def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, Expression]:
-    """What `moments` adds up, under the names by which it is found again.
+    """The sums of `moments`, under the names in `MOMENT_COLUMNS`.
 
-    Sums skip what is missing; those of values have no value then, so that it is refused later.
+    SQL sums skip missing values; here they become null, so that they are refused later.
     """
     from sqlglot import exp
 
@@ -265,16 +265,16 @@ def _moments(y_true: str | None, y_pred: str | None, dialect: str) -> dict[str, 
         sums |= {"squared_error²": square * error * error, "absolute_error": exp.Abs(this=error)}
         sums |= {"y³": y * y * y, "y⁴": y * y * y * y}
         sums |= {"y·squared_error": square * y, "y²·squared_error": square * y * y}
-    whole = exp.Count(this=exp.Star(), big_int=True)
+    rows = exp.Count(this=exp.Star(), big_int=True)
     totals: dict[str, Expression] = {name: exp.Sum(this=values) for name, values in sums.items()}
     for name in {"yhat", "y"} & sums.keys():
-        there = exp.Count(this=sums[name].copy(), big_int=True)
-        totals[name] = exp.Case().when(there.eq(whole.copy()), totals[name])
+        available = exp.Count(this=sums[name].copy(), big_int=True)
+        totals[name] = exp.Case().when(available.eq(rows.copy()), totals[name])
     return {MOMENT_COLUMNS[name]: total for name, total in totals.items()}
 
 
 def table_named(text: str, dialect: str) -> Expression:
-    """A table, whose name may be in a schema and that in a catalog."""
+    """A table, perhaps with its schema and catalog."""
     from sqlglot import exp
 
     parts, end = [], 0
@@ -285,10 +285,10 @@ def table_named(text: str, dialect: str) -> Expression:
     if not parts or end != len(text) or text.endswith(".") or len(parts) > 3:
         raise InputError(
             f"{text!r} names no table: write people, analytics.people or catalog.analytics.people; "
-            'a part that has a dot or a quote in it stands in double quotes, "like ""this""".'
+            'put a part that has a dot or a quote in it in double quotes, "like ""this""".'
         )
-    named = [_identifier(part, dialect) for part in reversed(parts)]
-    return exp.Table(**dict(zip(("this", "db", "catalog"), named, strict=False)))
+    identifiers = [_identifier(part, dialect) for part in reversed(parts)]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), identifiers, strict=False)))
 
 
 def column_named(name: str, dialect: str) -> Expression:

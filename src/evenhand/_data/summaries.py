@@ -1,6 +1,6 @@
-"""The kinds of summary that statistics read, and how each is made of the caller's columns.
+"""The kinds of summary that statistics read, and how to compute each from columns.
 
-A statistic names the kind it `needs`; what differs from kind to kind is said here, once.
+A statistic names the kind it `needs`; all that differs between kinds is here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCORE_BINS = tuple(np.linspace(0, 1, 11).round(1).tolist())
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What the caller gave, not yet counted.
+    """The caller's columns, not yet counted.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Rows:
         )
 
     def require(self, name: str, why: str) -> Any:
-        """A column that must have been given.
+        """A column, refusing None.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Kind:
     is_sparse = False
 
     def lacking(self, sums: Collection[str]) -> str:
-        """What to pass where the summary lacks some of these sums, in words.
+        """Hint what to pass where the summary lacks some of these sums.
 
         Parameters
         ----------
@@ -173,12 +173,12 @@ class Kind:
 
     @property
     def is_swept(self) -> bool:
-        """Whether a statistic of it is swept along all cut points, not read in cells."""
+        """Whether its statistics sweep all cut points, rather than read cells."""
         return self.summary is Distribution
 
     @property
     def counts_decisions(self) -> bool:
-        """Whether predicted labels are counted, alone or beside something else."""
+        """Whether predicted labels are counted, alone or with something else."""
         return self.about in ("labels", "strata")
 
     def summarize(self, rows: Rows) -> Source:
@@ -231,7 +231,7 @@ def with_favorable(source: Source, favorable: Label) -> Source: ...
 
 
 def with_favorable(source: Source, favorable: Label) -> Source:
-    """The same summary, knowing of the favorable label where no row has it.
+    """The same summary, with the favorable label as a class even if no row has it.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def with_favorable(source: Source, favorable: Label) -> Source:
 
 
 class Predictions(Kind):
-    """Counts by predicted label; the truth adds classes that were never predicted, no more."""
+    """Counts by predicted label; the truth only adds classes that were never predicted."""
 
     about, columns, hint = "labels", "predicted labels", "labels to predict"
 
@@ -290,7 +290,7 @@ class Strata(Kind):
 
 
 class Moments(Kind):
-    """Sums of the predicted values, and of the true ones and the errors where they are known."""
+    """Sums of the predicted values and, if there is a truth, of true values and errors."""
 
     about, columns, hint = "numbers", "true and predicted values", "numbers to predict"
 
@@ -326,9 +326,9 @@ class Losses(Kind):
         else:
             name, loss = "cross_entropy", _cross_entropy(_scored(rows))
         sums = {name: loss, f"{name}²": loss * loss}
-        whom = groups(rows.sensitive_features)
+        group = groups(rows.sensitive_features)
         weighed = {"sample_weight": rows.sample_weight, "cluster": rows.cluster}
-        return count({}, whom, sums=sums, **weighed)
+        return count({}, group, sums=sums, **weighed)
 
 
 class Bins(Kind):
@@ -339,7 +339,7 @@ class Bins(Kind):
     is_sparse = True
 
     def lacking(self, sums: Collection[str]) -> str:  # noqa: ARG002
-        """What to pass where the summary lacks some of these sums, in words."""
+        """Hint what to pass where the summary lacks some of these sums."""
         return "scores that are not in bins"
 
     def summarize(self, rows: Rows) -> Tally:
@@ -378,12 +378,12 @@ class Ranks(Kind):
 
 
 class Lists(Kind):
-    """Sums of what their places in lists give rows: exposure, first places, pairs that are won."""
+    """Sums over ranked rows: exposure, first places, pairs won."""
 
     about, columns, hint = "lists", "places in lists (query)", "query=, the list of each row"
 
     def lacking(self, sums: Collection[str]) -> str:
-        """What to pass where the summary lacks some of these sums, in words."""
+        """Hint what to pass where the summary lacks some of these sums."""
         return "top_k=, a number of places" if "top" in sums else "y_true, the relevance of rows"
 
     def summarize(self, rows: Rows) -> Tally:
@@ -409,10 +409,10 @@ def _common(rows: Rows) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """Truth and a score for every class; of two, `good` is the one that is looked at.
+    """Truth and a score for every class; of two, `good` is the one of interest.
 
-    A single column is the score of the second label. Where the other one is looked at, its score
-    `is_turned`: what the column says of it, ties and cuts as they are.
+    A single column is the score of the second label. Where the first is of interest, its score
+    `is_turned`: derived from the column, with the same ties and cuts.
     """
 
     rows: Rows
@@ -427,8 +427,8 @@ class _Scored:
 
     def ordered(self, k: int) -> Distribution:
         """The distribution of the score of a class."""
-        given = 1 if self.is_turned else k
-        scores = distribution(self.columns[:, given], y_true=self.truth, **_common(self.rows))
+        column = 1 if self.is_turned else k
+        scores = distribution(self.columns[:, column], y_true=self.truth, **_common(self.rows))
         return scores.turned if self.is_turned else scores
 
 
@@ -441,19 +441,19 @@ def _scored(rows: Rows) -> _Scored:
     single = scores.shape[1] == 1
     if len(labels) == 1 and scores.shape[1] <= 2:
         labels = _both_labels(labels[0], rows, single=single)
-    of = scored_label(labels, rows.score_of, rows.favorable) if single else None
+    score_label = scored_label(labels, rows.score_of, rows.favorable) if single else None
     if single:
         scores = np.column_stack([1 - scores, scores])
-    if of is not None and len(labels) == 2:
-        labels = (*(label for label in labels if label != of), of)
+    if score_label is not None and len(labels) == 2:
+        labels = (*(label for label in labels if label != score_label), score_label)
     if len(labels) != scores.shape[1] or not set(observed.labels) <= set(labels):
-        given = "one column" if single else f"{scores.shape[1]} columns"
+        shape = "one column" if single else f"{scores.shape[1]} columns"
         way_out = "Pass classes=, the labels of the columns in sorted order."
         if single:
             several = len(labels) > 2
             way_out = f"Pass {'a column for each' if several else 'classes=, both labels'}."
         raise InputError(
-            f"y_score has {given}, but y_true takes {list(observed.labels)}. {way_out}"
+            f"y_score has {shape}, but y_true takes {list(observed.labels)}. {way_out}"
         )
     place = np.array([labels.index(label) for label in observed.labels], dtype=np.uint32)
     good = len(labels) - 1
@@ -461,27 +461,27 @@ def _scored(rows: Rows) -> _Scored:
         good = labels.index(favorable_label(labels, rows.favorable))
     scored = _Scored(rows, Column(place[observed.codes], labels), scores, good, single)
     if single and rows.score_of is None:
-        check_direction(scored.ordered(1), of)
+        check_direction(scored.ordered(1), score_label)
     return scored
 
 
-def _both_labels(seen: Label, rows: Rows, *, single: bool) -> tuple[Label, ...]:
-    """The only label that the truth shows, with the other one: as it was named, or of 0 and 1.
+def _both_labels(only: Label, rows: Rows, *, single: bool) -> tuple[Label, ...]:
+    """The only label in the truth and the other one: as named, or from 0 and 1.
 
-    Where a word was named that is the only one, the other needs no name beside a single score:
-    nothing that compares both has a value.
+    If the only label is the named one, the other gets a placeholder next to a single score:
+    no statistic that compares both has a value.
     """
     named = [label for label in (rows.favorable, rows.score_of) if label is not None]
-    other = [label for label in named if str(label) != str(seen)]
-    if seen in (0, 1) and (not other or str(other[0]) in ("0", "1")):
+    others = [label for label in named if str(label) != str(only)]
+    if only in (0, 1) and (not others or str(others[0]) in ("0", "1")):
         return (0, 1)
-    if single and named and not other and isinstance(seen, str):
-        other = [f"not {seen}"]
-    return union([seen, *other[:1]])
+    if single and named and not others and isinstance(only, str):
+        others = [f"not {only}"]
+    return union([only, *others[:1]])
 
 
 def score_bins(score: NDArray[np.float64], *, turned: bool = False) -> NDArray[np.uint8]:
-    """The tenth that each probability lies in; turned, that of one minus it, exact at the edges.
+    """The tenth of each probability; `turned`, of one minus it, exact at the edges.
 
     >>> score_bins(np.array([0.1, 0.9])), score_bins(np.array([0.1, 0.9]), turned=True)
     (array([1, 9], dtype=uint8), array([9, 1], dtype=uint8))
@@ -511,8 +511,8 @@ def _probabilities(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _cross_entropy(scored: _Scored) -> NDArray[np.float64]:
     codes = scored.truth.codes
-    chosen = _probabilities(scored.columns)[np.arange(len(codes)), codes]
-    return -np.log(np.maximum(chosen, np.finfo(np.float64).eps))
+    probability = _probabilities(scored.columns)[np.arange(len(codes)), codes]
+    return -np.log(np.maximum(probability, np.finfo(np.float64).eps))
 
 
 KINDS: dict[str, Kind] = {

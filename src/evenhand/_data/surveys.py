@@ -1,4 +1,4 @@
-"""Weights of a survey: replicates that tell how much its statistics vary, and the part sampled."""
+"""Survey weights: replicates for variances, and the fraction of the population sampled."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class SurveyWeights:
     weight : ndarray of shape (n_rows,)
         The weights.
     replicates : ndarray of shape (n_replicates, n_rows)
-        The replicate weights; none of them where there are none.
+        The replicate weights; an empty array if there are none.
     scale : tuple of float
-        For each replicate what its squared deviation is multiplied by.
+        For each replicate the factor of its squared deviation.
     left : ndarray of shape (n_rows,) or None
         For each row the part of its stratum that was not sampled.
     index : pandas.Index or None
@@ -185,13 +185,13 @@ def survey_weights(
             "and interval."
         )
     index = next((index for _, index in indexes("sample_weight", sample_weight)), None)
-    return SurveyWeights(weight, replicates, scales, _left(fpc, len(weight)), index)
+    return SurveyWeights(weight, replicates, scales, _unsampled(fpc, len(weight)), index)
 
 
 def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[float, ...]]:
-    """Replicates that leave out one cluster each, the others of its stratum weighing more for it.
+    """Jackknife replicates, which leave out one cluster each and reweight its stratum.
 
-    With n clusters in the stratum the others weigh n / (n − 1) times as much, and squared
+    With n clusters in the stratum, the others weigh n / (n − 1) times as much, and squared
     deviations count (n − 1) / n.
     """
     column = encode(strata, "strata")
@@ -201,7 +201,7 @@ def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[
     if cluster is None and len(weight) > 1 and not np.any(stratum != stratum[0]):
         return np.empty((0, len(weight))), ()  # one stratum of rows is a plain sample
     pairs, unit = np.unique(np.stack([stratum, unit]), axis=1, return_inverse=True)
-    owner, unit = pairs[0], unit.ravel()  # clusters of two strata that share a name are two
+    owner, unit = pairs[0], unit.ravel()  # clusters of two strata with one name are two clusters
     number = np.bincount(owner)
     if (alone := number[owner] == 1).any():
         raise InputError(
@@ -215,9 +215,9 @@ def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[
         )
     times = (number / np.maximum(number - 1, 1))[stratum]
     replicates = np.tile(weight, (len(owner), 1))
-    for out, (where, each) in enumerate(zip(owner, replicates, strict=True)):
-        each[stratum == where] *= times[stratum == where]
-        each[unit == out] = 0.0
+    for out, (stratum_of, replicate) in enumerate(zip(owner, replicates, strict=True)):
+        replicate[stratum == stratum_of] *= times[stratum == stratum_of]
+        replicate[unit == out] = 0.0
     return replicates, tuple(((number - 1) / number)[owner].tolist())
 
 
@@ -229,14 +229,14 @@ def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
     """
     if not isinstance(names, str):
         return tuple(names)
-    found = re.fullmatch(r"(.*?)(\d+)-(\d+)", names)
-    if found is None or int(found[2]) >= int(found[3]):
+    match = re.fullmatch(r"(.*?)(\d+)-(\d+)", names)
+    if match is None or int(match[2]) >= int(match[3]):
         raise InputError(
             f"replicate_weights={names!r} is not a range of columns, such as 'PWGTP1-80'; or list "
             "their names."
         )
-    first, last, width = int(found[2]), int(found[3]), len(found[2])
-    return tuple(f"{found[1]}{number:0{width}}" for number in range(first, last + 1))
+    first, last, width = int(match[2]), int(match[3]), len(match[2])
+    return tuple(f"{match[1]}{number:0{width}}" for number in range(first, last + 1))
 
 
 def replicate_scale(
@@ -284,7 +284,7 @@ def replicate_scale(
     return (factors[method],) * number
 
 
-def _left(fpc: Any, rows: int) -> Floats | None:
+def _unsampled(fpc: Any, rows: int) -> Floats | None:
     if fpc is None:
         return None
     sampled = finite(np.atleast_1d(fpc), "fpc")

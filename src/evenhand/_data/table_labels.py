@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._columns import Column, Label
 from evenhand._data.binned import MOST_CELLS
-from evenhand._data.column_names import ColumnNames, Meant
+from evenhand._data.column_names import ColumnNames, LabelRoles
 from evenhand._data.counting import share_classes
 from evenhand._data.evidence import Cut, Evidence, threshold_behind
 from evenhand._data.first_look import Survey, check_amounts, check_classes, fractional
@@ -22,7 +22,7 @@ from evenhand._errors import InputError
 
 
 def decision(names: ColumnNames, cut: Cut | None) -> Expression:
-    """The column of predictions, or where the score is cut."""
+    """Expression for the predictions, or for the score at the cut."""
     import narwhals as nw
 
     return nw.col(str(names.y_pred)) if cut is None else as_float(str(names.y_score)) >= cut.at
@@ -33,13 +33,13 @@ def from_labels(
     names: ColumnNames,
     survey: Survey,
     task: Task | None,
-    meant: Meant,
+    label_roles: LabelRoles,
     cut: Cut | None = None,
     cells: Cells | None = None,
 ) -> Evidence:
     """Evidence of labels: one group-by of truth, decision, stratum and group, or given cells.
 
-    Without a column of predictions the decision is where the score is cut.
+    Without a column of predictions, the score at the cut decides.
     """
     import narwhals as nw
 
@@ -52,20 +52,20 @@ def from_labels(
         powers = ["weight", *(f"weight{power}" for power in POWERS.values())]
         weights = {name: sums for name, sums in cells.sums.items() if name in powers}
         cells = replace(cells, sums=weights)
-    columns = _labels(cells, names, meant)
-    group = names.groups.of(cells)
+    columns = _labels(cells, names, label_roles)
+    group = names.groups.groups_of(cells)
     sources, notes = _sources(cells, columns, group, names)
-    named = meant.favorable
-    if meant.classes:
+    favorable = label_roles.favorable
+    if label_roles.classes:
         sources = {
-            need: source.with_classes(meant.classes)
+            need: source.with_classes(label_roles.classes)
             for need, source in sources.items()
             if isinstance(source, Tally)
         }
-    sources = {need: with_favorable(source, named) for need, source in sources.items()}
+    sources = {need: with_favorable(source, favorable) for need, source in sources.items()}
     labels = next(s.labels("yhat") for s in sources.values() if isinstance(s, Tally))
-    good = favorable_label(labels, named, required=False)
-    label = meant.scored(labels) if names.y_score else None
+    good = favorable_label(labels, favorable, required=False)
+    label = label_roles.scored(labels) if names.y_score else None
     at = _decided_at(cells, columns["yhat"], group, label) if cut is None else cut.at
     return Evidence(
         task_of_labels(labels, task),
@@ -73,7 +73,7 @@ def from_labels(
         sources,
         labels,
         good,
-        assumed=good is not None and meant.favorable is None,
+        assumed=good is not None and label_roles.favorable is None,
         decided_at=at,
         notes=(*([] if cut is None else [cut.note(label, good)]), *group.notes, *notes),
         score_of=label,
@@ -89,11 +89,11 @@ def _label_cells(
 ) -> Cells:
     """Count by truth, decision, stratum and group, unless some of them are amounts.
 
-    Whether they are is seen in the cells, so that no look over the rows is needed to know it.
+    The cells show whether they are, so that this takes no pass over the rows.
     """
     amounts = fractional(table, names.groups.names)
-    most = MOST_CELLS if survey.doubtful or amounts else None
-    given: dict[str, Any] = {
+    limit = MOST_CELLS if survey.doubtful or amounts else None
+    options: dict[str, Any] = {
         "columns": [*names.strata.names, *names.cluster, *names.groups.names],
         "keys": keys,
         "extremes": extremes,
@@ -102,10 +102,10 @@ def _label_cells(
         "weight": names.sample_weight,
         "rows": names.rows,
     }
-    cells = count_cells(table, **given, most_cells=most)
-    if most is not None and len(cells.rows) > most:  # and these are not all
+    cells = count_cells(table, **options, most_cells=limit)
+    if limit is not None and len(cells.rows) > limit:  # and these are not all
         check_amounts(table, names, survey.doubtful)
-        return count_cells(table, **given)
+        return count_cells(table, **options)
     for key, name in (("y", names.y_true), ("yhat", names.y_pred)):
         if name in survey.doubtful:
             check_classes(str(name), len(cells.labels(key, str(name)).labels))
@@ -123,7 +123,7 @@ def _sources(
         sources["labels"] = counts
     if not names.strata.names:
         return sources, ()
-    stratum = names.strata.of(cells)
+    stratum = names.strata.groups_of(cells)
     within = {"yhat": columns["yhat"], "stratum": Column(stratum.codes, stratum.labels)}
     sources["strata"] = cells.tally(within | together, group, replicates=names.replicates)
     return sources, stratum.notes
@@ -131,18 +131,18 @@ def _sources(
 
 def _decided_at(cells: Cells, decision: Column, group: Groups, label: Label) -> float | None:
     """The threshold that explains the decisions for the score's label, if one does."""
-    if label not in decision.labels or "value" not in cells.least:
+    if label not in decision.labels or "value" not in cells.lowest:
         return None
     kept = group.codes < len(group.labels)
     selected = (decision.codes == decision.labels.index(label))[kept]
     if selected.all() or not selected.any():
         return None
-    least, most = cells.least["value"][kept], cells.most["value"][kept]
-    return threshold_behind(float(least[selected].min()), float(most[~selected].max()))
+    lowest, highest = cells.lowest["value"][kept], cells.highest["value"][kept]
+    return threshold_behind(float(lowest[selected].min()), float(highest[~selected].max()))
 
 
-def _labels(cells: Cells, names: ColumnNames, meant: Meant) -> dict[str, Column]:
-    """Truth and decision with shared labels; a score alone decides for the label it is of."""
+def _labels(cells: Cells, names: ColumnNames, label_roles: LabelRoles) -> dict[str, Column]:
+    """Truth and decision with shared labels; a score alone decides for its own label."""
     truth = {"y": cells.labels("y", names.y_true)} if names.y_true else {}
     if names.y_pred:
         return share_classes(truth | {"yhat": cells.labels("yhat", names.y_pred)})
@@ -152,6 +152,6 @@ def _labels(cells: Cells, names: ColumnNames, meant: Meant) -> dict[str, Column]
             f"A score alone decides between two known labels; here are {list(labels)}. "
             "Name the column of the predictions."
         )
-    at = labels.index(meant.scored(labels))
+    at = labels.index(label_roles.scored(labels))
     chosen = np.where(cells.keys["yhat"].astype(bool), at, 1 - at).astype(np.uint8)
     return truth | {"yhat": Column(chosen, labels)}

@@ -1,4 +1,4 @@
-"""What an audit reads, counted inside whatever engine holds the rows; only counts come back."""
+"""Evidence from tables, counted in the engine that holds the rows; only counts come back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evenhand._data.binned import (
     binned_scores,
     count_scores,
 )
-from evenhand._data.column_names import ColumnNames, Meant
+from evenhand._data.column_names import ColumnNames, LabelRoles
 from evenhand._data.counted import from_tally
 from evenhand._data.counts import SELECTED, CountedTable, read_counts
 from evenhand._data.evidence import (
@@ -42,12 +42,14 @@ from evenhand._data.tasks import Task, check_task, favorable_label
 from evenhand._errors import InputError
 from evenhand._kinds import check_columns, check_kinds
 
-NAMED = tuple(name for name, one in ROLES.items() if one.is_column and name != "replicate_weights")
-ROWS_TO_BRING = 1_000_000  # so many rows of scores, of engines in this process, are ordered exactly
-ROWS_AT_ONCE = 10_000_000  # whose cells, if each were one of its own, an engine can hold
+NAMED = tuple(
+    name for name, role in ROLES.items() if role.is_column and name != "replicate_weights"
+)
+ROWS_TO_BRING = 1_000_000  # of scores, from engines in this process, which are ordered exactly
+ROWS_AT_ONCE = 10_000_000  # even if each is a cell of its own, an engine can hold them
 
 
-def evidence_from_table(given: Columns) -> Evidence:
+def evidence_from_table(roles: Columns) -> Evidence:
     """Summarize a pandas, Polars (also lazy), Arrow, DuckDB, Dask, Ibis or Spark table.
 
     Where `rows` names a column of counts, every line stands for that many rows.
@@ -59,33 +61,33 @@ def evidence_from_table(given: Columns) -> Evidence:
     """
     import narwhals as nw
 
-    y_score, rows, bins = given.y_score, given.rows, given.bins
-    decided = given.y_pred is not None or given.rate is not None
-    at = check_threshold(given.threshold, decided=decided, scored=y_score is not None)
-    policy: dict[str, Any] = {name: getattr(given, name) for name in POLICY}
-    check_kinds(bins=bins, task=given.task, **policy)
-    check_columns(**{name: getattr(given, name) for name in NAMED})
-    if rows is not None and given.task == "regression" and not decided and y_score is None:
-        return _from_sums(given)
-    check_scored(given.score_of, scored=y_score is not None)
+    y_score, rows, bins = roles.y_score, roles.rows, roles.bins
+    decided = roles.y_pred is not None or roles.rate is not None
+    at = check_threshold(roles.threshold, decided=decided, scored=y_score is not None)
+    policy: dict[str, Any] = {name: getattr(roles, name) for name in POLICY}
+    check_kinds(bins=bins, task=roles.task, **policy)
+    check_columns(**{name: getattr(roles, name) for name in NAMED})
+    if rows is not None and roles.task == "regression" and not decided and y_score is None:
+        return _from_sums(roles)
+    check_scored(roles.score_of, scored=y_score is not None)
     if not decided and y_score is None:
         raise InputError("Name the column of the predictions (y_pred), or of the score.")
     names = ColumnNames(
-        given.y_true,
-        given.y_pred,
+        roles.y_true,
+        roles.y_pred,
         y_score,
-        given.sample_weight,
-        GroupColumns(listed(given.strata), given.missing),
-        GroupColumns(listed(given.sensitive_features), **policy),
-        listed(given.cluster),
+        roles.sample_weight,
+        GroupColumns(listed(roles.strata), roles.missing),
+        GroupColumns(listed(roles.sensitive_features), **policy),
+        listed(roles.cluster),
     )
-    known = () if given.rate is None else SELECTED
-    meant = Meant(given.favorable, given.score_of, known)
-    if given.replicate_weights is not None or given.replicate_method is not None:
-        repeated = _replicates(given.replicate_weights, given.replicate_method, names, rows)
+    classes_of_rate = () if roles.rate is None else SELECTED
+    label_roles = LabelRoles(roles.favorable, roles.score_of, classes_of_rate)
+    if roles.replicate_weights is not None or roles.replicate_method is not None:
+        repeated = _replicates(roles.replicate_weights, roles.replicate_method, names, rows)
         names = replace(names, replicates=repeated)
-    task = check_task(given.task)
-    counted = _table(given.data, names, rows, given.rate)
+    task = check_task(roles.task)
+    counted = _table(roles.data, names, rows, roles.rate)
     table, y_pred = counted.table, counted.y_pred
     names = replace(names, y_pred=y_pred, rows=rows)
     if bins:
@@ -107,10 +109,12 @@ def evidence_from_table(given: Columns) -> Evidence:
         number = int(table.select(nw.len()).collect().item())
     bring = number <= ROWS_TO_BRING and not _stays_there(table)
     if spread is None and not (bring and names.replicates):
-        evidence = from_labels(table, names, survey, task, meant)
+        evidence = from_labels(table, names, survey, task, label_roles)
     elif bring:
         check_amounts(table, names, survey.doubtful)
-        evidence = _exactly(table, names, "regression" if survey.are_numbers else task, meant, at)
+        evidence = _exactly(
+            table, names, "regression" if survey.are_numbers else task, label_roles, at
+        )
     elif names.replicates or spread is None:
         raise InputError(
             f"With replicate weights, scores and numbers of at most {ROWS_TO_BRING:,} rows of a "
@@ -119,42 +123,44 @@ def evidence_from_table(given: Columns) -> Evidence:
         )
     elif survey.are_numbers:
         check_amounts(table, names)
-        columns = (given.y_true, str(y_pred), given.sample_weight, names.groups)
+        columns = (roles.y_true, str(y_pred), roles.sample_weight, names.groups)
         evidence = binned_regression(table, *columns, spread, rows, names.cluster)
     else:
-        evidence = _from_scores(table, names, survey, spread, task, meant, cut)
+        evidence = _from_scores(table, names, survey, spread, task, label_roles, cut)
     if score_bins:
         evidence = score_bins.limited(evidence)
     check_several(evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))
 
 
-def lists_from_table(given: Columns) -> Evidence:
-    """Bring in the columns of rankings: places are counted within lists, which takes all rows."""
-    check_columns(**{name: getattr(given, name) for name in NAMED})
-    named = {name: listed(getattr(given, name)) for name, one in ROLES.items() if one.is_column}
-    wanted = list(dict.fromkeys(name for names in named.values() for name in names))
-    rows = read_table(given.data, wanted).select(*wanted).collect()
-    columns = {name: rows[name].to_native() for name in wanted}
+def lists_from_table(roles: Columns) -> Evidence:
+    """Evidence of rankings, from columns that are brought in: lists need all their rows."""
+    check_columns(**{name: getattr(roles, name) for name in NAMED})
+    names_by_role = {
+        name: listed(getattr(roles, name)) for name, column in ROLES.items() if column.is_column
+    }
+    requested = list(dict.fromkeys(name for names in names_by_role.values() for name in names))
+    rows = read_table(roles.data, requested).select(*requested).collect()
+    columns = {name: rows[name].to_native() for name in requested}
     brought: dict[str, Any] = {}
-    for name, names in named.items():
+    for name, names in names_by_role.items():
         if names:
-            several = {one: columns[one] for one in names}
+            several = {column: columns[column] for column in names}
             brought[name] = several if ROLES[name].is_several else columns[names[0]]
-    return evidence_of_lists(replace(given, data=None, **brought))
+    return evidence_of_lists(replace(roles, data=None, **brought))
 
 
-def _from_sums(given: Columns) -> Evidence:
-    """Evidence of a table of counts whose columns are sums of values."""
-    columns = (given.y_true, given.sample_weight, given.strata, given.bins or None)
+def _from_sums(roles: Columns) -> Evidence:
+    """Evidence from a table of counts with columns of sums of values."""
+    columns = (roles.y_true, roles.sample_weight, roles.strata, roles.bins or None)
     if any(column is not None for column in columns):
         raise InputError(
             "Sums of values are added up already: y_true, sample_weight, strata and bins have to "
             "be counted with the rows. Name the columns of the groups alone."
         )
-    names = list(listed(given.sensitive_features))
+    names = list(listed(roles.sensitive_features))
     return from_tally(
-        tally_moment_columns(given), Columns(sensitive_features=names, task=given.task)
+        tally_moment_columns(roles), Columns(sensitive_features=names, task=roles.task)
     )
 
 
@@ -164,7 +170,7 @@ def _replicates(
     names: ColumnNames,
     rows: str | None,
 ) -> dict[str, float]:
-    """The columns of replicate weights, and the scale of each."""
+    """The columns of replicate weights, with the scale of each."""
     if columns is None or method is None or names.sample_weight is None:
         raise InputError(
             "Replicate weights need three: sample_weight, replicate_weights (the columns) and "
@@ -172,13 +178,19 @@ def _replicates(
         )
     if rows or names.cluster:
         raise InputError("Replicate weights are of single rows: leave out rows= and cluster=.")
-    found = replicate_columns(columns)
-    how = {"scale": method} if isinstance(method, int | float) else {"method": method}
-    return dict(zip(found, replicate_scale(len(found), **{"method": None} | how), strict=True))
+    names_of_columns = replicate_columns(columns)
+    options = {"scale": method} if isinstance(method, int | float) else {"method": method}
+    return dict(
+        zip(
+            names_of_columns,
+            replicate_scale(len(names_of_columns), **{"method": None} | options),
+            strict=True,
+        )
+    )
 
 
 def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -> CountedTable:
-    """The table, whose lines are rows, or stand for as many as a column says."""
+    """The table, whose lines are rows or counts of rows."""
     if rows is None and rate is not None:
         raise InputError(f"rate={rate!r} needs rows, the column that says of how many people.")
     if rows is None:
@@ -187,7 +199,7 @@ def _table(frame: Any, names: ColumnNames, rows: str | None, rate: str | None) -
 
 
 def _stays_there(table: Any) -> bool:
-    """Whether the rows may be anywhere, so that none is brought in, however few they are."""
+    """Whether the rows may be remote, so that they are never brought in."""
     engine = table.implementation
     return bool(engine.is_spark_like() or engine.is_dask() or engine.is_ibis())
 
@@ -198,46 +210,46 @@ def _from_scores(
     survey: Survey,
     spread: Spread,
     task: Task | None,
-    meant: Meant,
+    label_roles: LabelRoles,
     cut: Cut | None,
 ) -> Evidence:
     """Evidence of labels and of a score in bins."""
     columns = (names.y_true, str(names.y_score), names.sample_weight, names.groups, spread)
-    more = (names.rows, names.cluster)
-    cells = _labels_and_scores(table, names, survey, meant, cut, (*columns, *more))
-    known = from_labels(table, names, survey, task, meant, cut, cells)
-    if cells is None or len(known.groups) * MOST_BINS > MOST_CELLS:  # fewer bins for more groups
+    other_columns = (names.rows, names.cluster)
+    cells = _labels_and_scores(table, names, survey, label_roles, cut, (*columns, *other_columns))
+    labels = from_labels(table, names, survey, task, label_roles, cut, cells)
+    if cells is None or len(labels.groups) * MOST_BINS > MOST_CELLS:  # fewer bins for more groups
         cells = count_scores(
             table,
             *columns,
-            *more,
-            label=known.score_of,
-            turned=known.is_turned,
-            groups=len(known.groups),
+            *other_columns,
+            label=labels.score_of,
+            turned=labels.is_turned,
+            groups=len(labels.groups),
         )
-    given = (names.y_true, str(names.y_score), names.groups, spread, names.cluster)
-    return binned_scores(cells, known, *given, is_stated=meant.score_of is not None)
+    arguments = (names.y_true, str(names.y_score), names.groups, spread, names.cluster)
+    return binned_scores(cells, labels, *arguments, is_stated=label_roles.score_of is not None)
 
 
 def _labels_and_scores(
     table: Any,
     names: ColumnNames,
     survey: Survey,
-    meant: Meant,
+    label_roles: LabelRoles,
     cut: Cut | None,
     columns: tuple[Any, ...],
 ) -> Cells | None:
     """Labels and bins of the score by one group-by, which saves a pass over the rows.
 
-    None where that could take too much memory, since nobody knows how many groups there are, or
-    where labels are not known beforehand: of which the score is, and whether there are two.
+    None where that could take too much memory, as the number of groups is unknown, or where the
+    labels are unknown: which one the score is of, and whether there are two.
     """
     if survey.two_labels is None or names.y_true is None or names.strata.names:
         return None
     if survey.rows > ROWS_AT_ONCE or fractional(table, names.groups.names):
         return None
-    good = favorable_label(survey.two_labels, meant.favorable, required=False)
-    label = meant.scored(survey.two_labels)
+    good = favorable_label(survey.two_labels, label_roles.favorable, required=False)
+    label = label_roles.scored(survey.two_labels)
     cells = count_scores(
         table,
         *columns,
@@ -250,40 +262,46 @@ def _labels_and_scores(
 
 
 def _exactly(
-    table: Any, names: ColumnNames, task: Task | None, meant: Meant, threshold: float | None
+    table: Any,
+    names: ColumnNames,
+    task: Task | None,
+    label_roles: LabelRoles,
+    threshold: float | None,
 ) -> Evidence:
-    """Bring the columns in, and summarize them as rows."""
+    """Bring the columns in and summarize them as rows."""
     rows = table.select(*names.all).collect()
     if names.rows:
         rows = rows[np.repeat(np.arange(len(rows)), rows[names.rows].to_numpy().astype(np.intp))]
     columns = {name: rows[name].to_native() for name in names.all}
     parts = ("y_true", "y_pred", "y_score", "sample_weight")
-    given: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}
-    given["sensitive_features"] = _grouped(columns, names.groups)
-    given["cluster"] = {name: columns[name] for name in names.cluster} or None
+    arguments: dict[str, Any] = {part: columns.get(getattr(names, part)) for part in parts}
+    arguments["sensitive_features"] = _grouped(columns, names.groups)
+    arguments["cluster"] = {name: columns[name] for name in names.cluster} or None
     if names.replicates:
-        given["sample_weight"] = survey_weights(
-            given["sample_weight"],
+        arguments["sample_weight"] = survey_weights(
+            arguments["sample_weight"],
             replicate_weights=np.column_stack([columns[name] for name in names.replicates]),
             scale=list(names.replicates.values()),
         )
     if task == "regression":
-        return evidence_from_rows(Columns(**given | {"y_score": None}, task=task))
+        return evidence_from_rows(Columns(**arguments | {"y_score": None}, task=task))
     for part, name in (("y_true", names.y_true), ("y_pred", names.y_pred)):
         if name is not None:
-            given[part] = classes(given[part], repr(name))
+            arguments[part] = classes(arguments[part], repr(name))
     if names.strata.names:
-        given["strata"] = _grouped(columns, names.strata)
-    return evidence_from_rows(Columns(**given, threshold=threshold, task=task, **meant._asdict()))
+        arguments["strata"] = _grouped(columns, names.strata)
+    return evidence_from_rows(
+        Columns(**arguments, threshold=threshold, task=task, **label_roles._asdict())
+    )
 
 
-def _grouped(columns: dict[str, Any], chosen: GroupColumns) -> Groups:
-    coded = chosen.coded(columns)
+def _grouped(columns: dict[str, Any], grouping: GroupColumns) -> Groups:
+    coded = grouping.coded(columns)
     for name, column in coded.items():
-        missing_note(name, column.missing, len(column), chosen.missing)
+        missing_note(name, column.missing, len(column), grouping.missing)
     return groups(
         coded,
-        missing=chosen.missing,
-        min_count=chosen.min_count,
-        rare=chosen.rare,
+        missing=grouping.missing,
+        min_count=grouping.min_count,
+        rare=grouping.rare,
     )

@@ -1,4 +1,4 @@
-"""Count once: additive sums in labeled cells, all that a criterion needs to know of the rows."""
+"""Tallies: additive sums in labeled cells, which are all that a criterion needs of the rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns.codes import Column, Label, positions, union
 from evenhand._data.groups import CLUSTER, Rare, joined, settle_rare, show
-from evenhand._data.once import Unchanging
+from evenhand._data.once import Immutable
 from evenhand._errors import InputError, InputTypeError
 
 
@@ -27,13 +27,13 @@ class Axis:
 
     @property
     def size(self) -> int:
-        """How many cells lie along this axis."""
+        """Number of cells along this axis."""
         return len(self.labels) - (self.kind == "edges")
 
 
 @dataclass(frozen=True, eq=False)
-class Tally(Unchanging):
-    """Sums over the rows in each cell that occurs; tallies of parts add up to that of the whole.
+class Tally(Immutable):
+    """Sums over the rows in each cell that occurs; tallies of parts add up to that of all rows.
 
     A cell is a combination of labels, such as true label 1, predicted label 0, group "a". Make one
     with `tally`; add them with `+` or
@@ -101,12 +101,12 @@ class Tally(Unchanging):
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """The axes that say which rows go together, where `cluster=` was given."""
+        """Names of the axes of clusters, where `cluster=` was given."""
         return tuple(axis.name for axis in self.axes if axis.name.startswith(CLUSTER))
 
     @cached_property
     def whole(self) -> Tally:
-        """The same counts over all clusters."""
+        """The same counts, summed over clusters."""
         if not self.clusters:
             return self
         kept = [i for i, axis in enumerate(self.axes) if axis.name not in self.clusters]
@@ -147,7 +147,7 @@ class Tally(Unchanging):
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
-        axes = _joined(self, other)
+        axes = _joined_axes(self, other)
         cells = np.concatenate([_recoded(self, axes), _recoded(other, axes)], axis=1)
         sums = {
             name: np.concatenate([self.sums[name], other.sums[name]], axis=-1) for name in self.sums
@@ -174,9 +174,9 @@ class Tally(Unchanging):
             The same counts of the groups that are left.
 
         """
-        kept = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
-        moved = self.regrouped(kept.target, kept.labels)
-        return replace(moved, notes=self.notes + kept.notes)
+        regrouping = settle_rare(self.groups, self.table("group", of="rows"), min_count, rare)
+        tally = self.regrouped(regrouping.target, regrouping.labels)
+        return replace(tally, notes=self.notes + regrouping.notes)
 
     def regrouped(self, target: NDArray[np.intp], labels: tuple[Label, ...]) -> Tally:
         """Each group becomes the group `target` of the new labels; past the last, it is dropped.
@@ -222,9 +222,9 @@ class Tally(Unchanging):
             With the labels among those of truth and prediction.
 
         """
-        more = tuple(labels)
+        classes = tuple(labels)
         axes = tuple(
-            replace(axis, labels=union(axis.labels, more)) if axis.name in CLASSES else axis
+            replace(axis, labels=union(axis.labels, classes)) if axis.name in CLASSES else axis
             for axis in self.axes
         )
         return replace(self, axes=axes, cells=_recoded(self, axes))
@@ -283,13 +283,13 @@ def one_kind(classes: tuple[Label, ...]) -> tuple[Label, ...]:
 
 
 POWERS = {2: "²", 3: "³", 4: "⁴"}
-BY_PLACE = ("exposure", "top", "first")  # what the place in a list gives a row
+BY_PLACE = ("exposure", "top", "first")  # numbers that follow from the place in a list
 PAIRED = tuple(
-    name.format(of)
-    for of in ("", " within", " across")
+    name.format(pairs)
+    for pairs in ("", " within", " across")
     for name in ("won{0}", "won{0}²", "won{0}·pairs{0}", "pairs{0}", "pairs{0}²")
 )
-INFLUENCE = {  # sums times a power of the weight, from which it is known how much statistics vary
+INFLUENCE = {  # sums times a power of the weight, for variances of statistics
     2: (
         *("yhat", "yhat²", "y", "y²", "y³", "y⁴", "error", "error²"),
         *("squared_error", "squared_error²"),
@@ -308,31 +308,31 @@ INFLUENCE = {  # sums times a power of the weight, from which it is known how mu
 
 
 def weighed(names: Iterable[str]) -> dict[str, tuple[int, str | None]]:
-    """The sums of weighted rows: each a power of the weight, times a column or nothing else.
+    """The sums of weighted rows: each a power of the weight, alone or times a column.
 
     >>> weighed(["hits"])["weight²·hits"], weighed([])["weight⁴"]
     ((2, 'hits'), (4, None))
     """
-    known = list(names)
-    sums: dict[str, tuple[int, str | None]] = {name: (1, name) for name in known}
+    columns = list(names)
+    sums: dict[str, tuple[int, str | None]] = {name: (1, name) for name in columns}
     sums |= {"weight": (1, None)} | {f"weight{mark}": (at, None) for at, mark in POWERS.items()}
     for power, mark in POWERS.items():
         for name in INFLUENCE[power]:
-            if name in known:
+            if name in columns:
                 sums[f"weight{mark}·{name}"] = (power, name)
     return sums
 
 
-def _joined(left: Tally, right: Tally) -> tuple[Axis, ...]:
-    """The axes that hold the cells of both."""
+def _joined_axes(left: Tally, right: Tally) -> tuple[Axis, ...]:
+    """Axes that hold the cells of both tallies."""
     if [(a.name, a.kind) for a in left.axes] != [(a.name, a.kind) for a in right.axes]:
         raise InputError(f"Cannot add {left} and {right}: they were counted along different axes.")
     if set(left.sums) != set(right.sums):
         raise InputError(f"Cannot add tallies of {sorted(left.sums)} and of {sorted(right.sums)}.")
     if left.scale != right.scale:
         raise InputError("Cannot add tallies whose replicate weights were made in different ways.")
-    both = [*left.axes, *right.axes]
-    classes = one_kind(union(*(axis.labels for axis in both if axis.name in CLASSES)))
+    axes = [*left.axes, *right.axes]
+    classes = one_kind(union(*(axis.labels for axis in axes if axis.name in CLASSES)))
     return tuple(
         replace(a, labels=classes if a.name in CLASSES else _merged(a, b))
         for a, b in zip(left.axes, right.axes, strict=True)
@@ -359,7 +359,7 @@ def _recoded(tally: Tally, axes: tuple[Axis, ...]) -> NDArray[np.intp]:
 
 
 def check_rows(rows: NDArray[Any]) -> None:
-    """Refuse more rows than can be counted exactly; each count is exact by itself."""
+    """Refuse more rows in total than can be counted exactly."""
     total = float(np.sum(rows, dtype=np.float64))
     if total > MOST_ROWS:
         raise InputError(
@@ -371,9 +371,11 @@ def axes_of(
     columns: Mapping[str, Column], edges: Mapping[str, Sequence[float]] | None = None
 ) -> tuple[Axis, ...]:
     """The axes of coded columns, of which some may be bins with `edges`."""
-    known = edges or {}
+    edges_by_name = edges or {}
     return tuple(
-        Axis(name, tuple(known[name]), "edges") if name in known else Axis(name, column.labels)
+        Axis(name, tuple(edges_by_name[name]), "edges")
+        if name in edges_by_name
+        else Axis(name, column.labels)
         for name, column in columns.items()
     )
 
@@ -385,10 +387,10 @@ def gathered(
     notes: tuple[str, ...],
     scale: tuple[float, ...] = (),
 ) -> Tally:
-    """Make a tally from cells that may repeat."""
+    """Make a tally from cells, adding up repeated ones."""
     sizes = tuple(axis.size for axis in axes)
     flat = np.ravel_multi_index(tuple(cells), sizes)
-    if "rows" in sums:  # sums of a watch need not count any
+    if "rows" in sums:  # sums of a watch need not count rows
         check_rows(sums["rows"])
     where, totals = _totals(flat, sums)
     places = np.array(np.unravel_index(where, sizes), dtype=np.intp)
@@ -403,9 +405,7 @@ def _totals(
         return flat, dict(sums)
     space = int(flat.max()) + 1
     if space <= len(flat) and all(values.ndim == 1 for values in sums.values()):
-        where = np.flatnonzero(
-            np.bincount(flat)
-        )  # faster than to sort, where most places are taken
+        where = np.flatnonzero(np.bincount(flat))  # faster than sorting, where most cells occur
         return where, {
             name: np.bincount(flat, values, space)[where].astype(values.dtype)
             for name, values in sums.items()

@@ -15,7 +15,7 @@ from evenhand._kinds import check_kinds
 def tally(data: Data, *, sums: Mapping[str, Any] | None = None, digits: int | None = None) -> Tally:
     """Count rows by true label, predicted label, group and stratum, in one pass.
 
-    The counts are all that criteria of labels need to know of the rows: count once, ask often.
+    The counts are all that criteria of labels need: count once, evaluate many.
     For numbers, say `task="regression"`: then sums of values are added up by group.
 
     Parameters
@@ -27,7 +27,7 @@ def tally(data: Data, *, sums: Mapping[str, Any] | None = None, digits: int | No
         their squares), "y" and "y²" (of the truth), "squared_error", "absolute_error" and the
         squares of both make a tally for criteria of regression.
     digits : int, optional
-        Beside `rate`: to how many decimals the rates were rounded; by default as many as the
+        With `rate`: to how many decimals the rates were rounded; by default as many as the
         longest of them has. A rate that no whole number of people has, so rounded, is refused.
 
     Returns
@@ -35,7 +35,7 @@ def tally(data: Data, *, sums: Mapping[str, Any] | None = None, digits: int | No
     Tally
         A cell for each combination of labels and group that occurs. Its axes are "y", "yhat",
         "stratum", "cluster" and "group", as far as they were given; its sums are "rows" and, with
-        weights, "weight" and "weight²" (the squares), beside those named in `sums`. For numbers, a
+        weights, "weight" and "weight²" (the squares), next to those named in `sums`. For numbers, a
         cell for each group, with the sums "yhat", "yhat²" and, where the truth is known, "y", "y²",
         "squared_error", "absolute_error" and the squares of both.
 

@@ -1,7 +1,7 @@
-"""One answer to two questions: labels or numbers, and which label is the favorable one.
+"""The task of the data (labels or numbers), the favorable label and the label of a score.
 
-Every entry point asks here, so that the same rows are never read in two ways, and what the columns
-do not show is asked for rather than guessed.
+Every entry point uses these functions, so that the same rows are never read in two ways. What the
+columns do not show must be passed; it is not guessed.
 """
 
 from __future__ import annotations
@@ -78,29 +78,29 @@ class Targets(NamedTuple):
 
 
 def read_targets(y_true: Any, predictions: Mapping[str, Any], task: str | None = None) -> Targets:
-    """Look once over the truth, which may be None, and over predictions by name."""
-    given = check_task(task)
-    if given == "regression":
+    """Read the truth, which may be None, and predictions by name, each once."""
+    named_task = check_task(task)
+    if named_task == "regression":
         return Targets(True, y_true, dict(predictions))
     truth = None if y_true is None else contents_of(y_true, "y_true")
-    known = {name: contents_of(values, name) for name, values in predictions.items()}
-    if given is None and is_regression(truth, list(known.values())):
+    read = {name: contents_of(values, name) for name, values in predictions.items()}
+    if named_task is None and is_regression(truth, list(read.values())):
         return Targets(True, y_true, dict(predictions))
     return Targets(
         False,
         truth if truth is None else truth.column or y_true,
-        {name: contents.column or predictions[name] for name, contents in known.items()},
+        {name: contents.column or predictions[name] for name, contents in read.items()},
     )
 
 
 def check_task(task: str | None) -> Task | None:
-    """The caller's word for the task, if it is one of those there are, or None."""
+    """The task that the caller named, checked; None if none was named."""
     if task is None:
         return None
     check_kinds(task=task)
-    for known in TASKS:
-        if task == known:
-            return known
+    for name in TASKS:
+        if task == name:
+            return name
     raise InputError(
         f"There is no task {task!r}.{did_you_mean(task, TASKS)} "
         "It is 'binary', 'multiclass', 'regression' or 'ranking'."
@@ -132,7 +132,7 @@ def favorable_label(
     Parameters
     ----------
     labels : iterable of labels
-        Those there are, in order.
+        The labels of the data, in order.
     favorable : label, optional
         The one that the caller named.
     required : bool, default True
@@ -155,32 +155,31 @@ def favorable_label(
     >>> favorable_label(["no", "yes"], required=False)
 
     """
-    known = tuple(labels)
+    choices = tuple(labels)
     if favorable is None:
-        if known in WITHOUT_SAYING:
-            return known[1]
+        if choices in WITHOUT_SAYING:
+            return choices[1]
         if not required:
             return None
         raise InputError(
-            f"Which of the labels {_some(known)} is the favorable one? Pass favorable=."
+            f"Which of the labels {_some(choices)} is the favorable one? Pass favorable=."
         )
     check_labels(favorable=favorable)
-    return _found(favorable, known, f"The favorable label {favorable!r}")
+    return _matching(favorable, choices, f"The favorable label {favorable!r}")
 
 
 def scored_label(
     labels: Sequence[Label], score_of: Label = None, favorable: Label = None
 ) -> Label | None:
-    """Of which of two labels a single column of scores is the score.
+    """The label, of two, that a single column of scores is about.
 
-    Nothing is guessed: scikit-learn's `predict_proba[:, 1]` is of the label that sorts last, and
-    people who name a favorable label may mean that one. Where these are two labels, the caller is
-    asked.
+    Nothing is guessed: scikit-learn's `predict_proba[:, 1]` is of the label that sorts last, but
+    callers who name a favorable label may mean that one. Where the two differ, an error asks.
 
     Parameters
     ----------
     labels : sequence of labels
-        Those there are, in order.
+        The labels of the data, in order.
     score_of : label, optional
         The one that the caller named.
     favorable : label, optional
@@ -209,7 +208,7 @@ def scored_label(
     known = tuple(labels)
     if score_of is not None:
         check_labels(score_of=score_of)
-        return _found(score_of, known, f"score_of={score_of!r}")
+        return _matching(score_of, known, f"score_of={score_of!r}")
     if len(known) != 2:
         return None
     try:
@@ -232,8 +231,8 @@ def scored_label(
 def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
     """The favorable label that was named, where all rows have the other one; else None.
 
-    Of 0 and 1, or of −1 and 1, the other is known, and of words the one that was named is
-    believed, unless it is the one there is in another spelling.
+    For 0 and 1, or −1 and 1, the other label is known. For text it is the one that was named,
+    unless that is only another spelling of the label in the data.
 
     >>> unseen_label([0], "1"), unseen_label(["no"], "yes"), unseen_label(["no"], "No ")
     (1, 'yes', None)
@@ -246,35 +245,37 @@ def unseen_label(labels: Sequence[Label], favorable: Label) -> Label:
         return None if same else favorable
     for pair in WITHOUT_SAYING:
         if label in pair:
-            other = pair[1 - pair.index(label)]
-            other = bool(other) if isinstance(label, bool) else other
-            if favorable == other or str(favorable) == str(other):
-                return other
+            opposite = pair[1 - pair.index(label)]
+            opposite = bool(opposite) if isinstance(label, bool) else opposite
+            if favorable == opposite or str(favorable) == str(opposite):
+                return opposite
     return None
 
 
 def spelling(label: Label) -> str:
-    """A label as text, whatever its capitals and the spaces around it."""
+    """A label as text, in lower case and without surrounding spaces."""
     return str(label).strip().casefold()
 
 
-def _found(label: Label, known: Sequence[Label], what: str) -> Label:
-    """The label among those there are: itself, or the one that is written so."""
-    for one in known:
-        if one == label:
-            return one
-    for one in known:
-        if str(one) == str(label):
-            return one
-    raise InputError(f"{what} is not among the labels {_some(known)}.{did_you_mean(label, known)}")
+def _matching(label: Label, choices: Sequence[Label], what: str) -> Label:
+    """The equal label of the data, or the one with the same text."""
+    for choice in choices:
+        if choice == label:
+            return choice
+    for choice in choices:
+        if str(choice) == str(label):
+            return choice
+    raise InputError(
+        f"{what} is not among the labels {_some(choices)}.{did_you_mean(label, choices)}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a column holds, as far as the task depends on it.
+    """The contents of a column that determine the task.
 
-    `fraction` is one of its values that is not whole, `distinct` how many values it takes, and
-    `column` its labels, where they had to be read to know that.
+    `fraction` is one of its values that is not whole, `distinct` its number of values, and
+    `column` its labels, if they had to be read.
     """
 
     name: str
@@ -293,7 +294,7 @@ class Contents:
 
 
 def contents_of(values: Any, name: str) -> Contents:
-    """Look over a column once; whole numbers and text are encoded on the way."""
+    """Read a column once; whole numbers and text are encoded on the way."""
     if _is_float(values):
         fraction = fraction_among(numbers(values, name))
         if fraction is not None:
@@ -314,16 +315,18 @@ def is_regression(truth: Contents | None, predictions: Sequence[Contents]) -> bo
         If some hold labels and others numbers, or if whole numbers can be either.
 
     """
-    known = [one for one in (truth, *predictions) if one is not None]
-    fractional = [one for one in known if one.fraction is not None]
+    columns = [column for column in (truth, *predictions) if column is not None]
+    fractional = [column for column in columns if column.fraction is not None]
     if not fractional:
-        _check_few([one for one in known if one.numeric and one.distinct > MOST_CLASSES])
+        _check_few(
+            [column for column in columns if column.numeric and column.distinct > MOST_CLASSES]
+        )
         return False
-    labels = [one for one in known if not one.numeric]
+    labels = [column for column in columns if not column.numeric]
     if truth is not None and truth.fraction is None:
         labels += [truth] if truth.distinct <= 2 else []
-    if truth is None or truth.fraction is None:  # nothing says that whole numbers are amounts
-        labels += [one for one in predictions if one.fraction is None]
+    if truth is None or truth.fraction is None:  # whole numbers may still be labels
+        labels += [column for column in predictions if column.fraction is None]
     if labels:
         raise InputError(
             f"{labels[0].name} holds {labels[0].kind}, and {fractional[0].name} "
@@ -353,7 +356,7 @@ def _is_float(values: Any) -> bool:
     return isinstance(series, nw.Series) and bool(series.dtype.is_float())
 
 
-def _some(labels: Sequence[Label], most: int = 10) -> str:
+def _some(labels: Sequence[Label], limit: int = 10) -> str:
     """The labels as a list, cut where it grows too long to read."""
-    shown = ", ".join(repr(label) for label in labels[:most])
-    return f"[{shown}, …]" if len(labels) > most else f"[{shown}]"
+    listed = ", ".join(repr(label) for label in labels[:limit])
+    return f"[{listed}, …]" if len(labels) > limit else f"[{listed}]"

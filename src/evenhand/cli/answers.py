@@ -130,7 +130,7 @@ def people_of(
     coded = dict(columns)
     coded |= {name: _cut(name, columns[name], wanted, times) for name, wanted in bins.items()}
     cells = Cells({}, coded, times.astype(np.float64), {})
-    return GroupColumns(tuple(columns), missing).of(cells)
+    return GroupColumns(tuple(columns), missing).groups_of(cells)
 
 
 def _cut(name: str, column: Any, wanted: int | Sequence[float], times: NDArray[np.int64]) -> Column:
