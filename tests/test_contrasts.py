@@ -1,4 +1,4 @@
-"""Each group beside a reference: values by hand, limits against statsmodels and simulation."""
+"""Groups compared with a reference: values by hand, limits against statsmodels and simulation."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from scipy.stats import chi2, norm, ttest_ind, ttest_rel
 import evenhand as eh
 from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import student_limits
-from evenhand._uncertainty.influence import ErrorEstimates, RowMoments, quasi_ratio, steadied
+from evenhand._uncertainty.influence import ErrorEstimates, RowMoments, error_estimates, quasi_ratio
 from evenhand.statistics import Table
 from later import Later
 
@@ -295,7 +295,7 @@ def test_a_tail_that_no_other_group_has_may_be_longer_than_fifty_rows_show(side)
     rows, ones = np.array([[1000.0, 50.0]]), np.ones((1, 2))
 
     def bent(skewness):
-        known = steadied(RowMoments(ones / rows, skewness, 3 + 1.5 * shown**2, rows, ones))
+        known = error_estimates(RowMoments(ones / rows, skewness, 3 + 1.5 * shown**2, rows, ones))
         return (known.skew_above if side > 0 else known.skew)[0, 1]
 
     alone = shown * np.array([[0.0, 1.0]])

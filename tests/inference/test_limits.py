@@ -199,7 +199,7 @@ def test_a_sure_difference_errs_as_seldom_as_it_says():
     assert chance[found > 0.4 + 1e-12].sum() <= 0.05
 
 
-# Groups beside a reference
+# Groups compared with a reference
 
 
 def test_against_a_group_the_limits_of_a_difference_share_the_error():

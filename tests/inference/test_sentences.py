@@ -25,12 +25,12 @@ SAID = {
     "another apart": (
         "If the rate of group 2 is 0.650 and that of all others 0.900, 380 rows like these show "
         "that the groups differ in 100% of samples. For 80% it takes 0.28 times these rows: "
-        "group 1 9, group 2 56, group 3 42. If group 2 (200 rows) alone is apart, differences of "
+        "group 1 9, group 2 56, group 3 42. If only group 2 (200 rows) differs, differences of "
         "0.073 or more are shown in 80%."
     ),
     "least": (
         "If the rates lie between 0.250 and 0.415, 380 rows like these show that the groups differ "
-        "in 80% of samples. If a (80 rows) alone is apart, differences of 0.165 or more are shown "
+        "in 80% of samples. If only a (80 rows) differs, differences of 0.165 or more are shown "
         "in 80%."
     ),
     "alike": (
@@ -50,7 +50,7 @@ def test_power_says_what_rows_show_and_how_many_would_do(name):
 def test_power_says_when_no_number_of_rows_would_do():
     assert "No number of rows would." in eh.power([100, 100], [0.3, 0.3]).summary
     alone = eh.power({"a": 1000, "b": 1}, rate=0.3).summary
-    assert alone.endswith("No difference of b (1 row) from the others would be shown so often.")
+    assert alone.endswith("No difference of b (1 row) from the others has that power.")
 
 
 def answered(groups, **others):

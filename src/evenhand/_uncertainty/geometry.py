@@ -1,18 +1,20 @@
-"""How even, and how uneven, groups may truly be: the measures over sets of plausible values.
+"""Limits of a measure of inequality: its extremes over sets of plausible true values.
 
-MPD, shortfall, the Gini index and PQ are quasi-convex: the vectors at most so uneven form a convex
-set K. Let the data be a point among the true values, with distances in standard errors.
+MPD, shortfall, the Gini index and PQ are quasi-convex: the vectors whose inequality is at most a
+given level form a convex set K. Let the data be a point in the space of true values, with distances
+in standard errors.
 
-*Above.* If the truth lies on the boundary of K, the half-space beyond a supporting plane of K lies
-outside K. So the data are farther than z from everything as uneven as the truth with a probability
-of at most that of one normal variable beyond z: whatever the number of groups, their sizes and
-ties, the largest inequality within z of the data is an upper limit with the error of z.
+*Upper limit.* If the truth lies on the boundary of K, the half-space beyond a supporting hyperplane
+of K lies outside K. So the data are farther than z from every vector at least as unequal as the
+truth with at most the probability that one normal variable exceeds z: whatever the number of
+groups, their sizes and ties, the largest inequality within z of the data is an upper limit with the
+one-sided error of z.
 
-*Below.* The data are beyond K by chance as often as the squared distance to K says, which is
-chi-squared with as many degrees of freedom as equalities bind the nearest point of K
-(Bartholomew's chi-bar-squared, given the face; Silvapulle and Sen 2005, ch. 3). For groups that are
-all alike it is the test of homogeneity. The boundary of PQ's set is curved: there the distance is
-that to a ball in as many dimensions as have the same mean curvature, a noncentral chi-squared.
+*Lower limit.* The squared distance from the data to K is chi-squared, with as many degrees of
+freedom as equality constraints bind at the nearest point of K (Bartholomew's chi-bar-squared, given
+the face; Silvapulle and Sen 2005, ch. 3). For groups that are all equal this is the test of
+homogeneity. The boundary of PQ's set is curved: there the distance is that to a ball, in as many
+dimensions as give the same mean curvature, which is a noncentral chi-squared.
 """
 
 from __future__ import annotations
@@ -32,23 +34,23 @@ from evenhand.statistics.arithmetic import ratio
 Floats = NDArray[np.float64]
 
 NEGLIGIBLE, ENDLESS = 1e-12, 1e12
-CHEAPEST = 1e-12  # a price of inequality that is as good as none
+CHEAPEST = 1e-12  # a price of inequality that is practically 0
 ROUNDS, STEPS = 8, 8
-FARTHEST_OFF = 60.0  # in standard errors: what lies beyond is as good as impossible
+FARTHEST_OFF = 60.0  # standard errors: values beyond are practically impossible
 SHARES_OF_A_STEP = np.array([1.0, 0.7, 0.4, 0.2, 0.1, 0.05, 0.0])
 ANGLES = np.linspace(0, np.pi / 2, 13)
 MOST_ENUMERATED = 12
-MOST_MOVED = 6  # groups that are tried to be moved alone: the least known
-MOST_SINGLED_OUT = 500  # with more groups a single one hardly moves a measure
-MOST_AT_ONCE = 1 << 19  # numbers of cells that are worked on together
+MOST_MOVED = 6  # groups that are tried one by one: those with the widest curves
+MOST_SINGLED_OUT = 500  # with more groups a single one hardly changes a measure
+MOST_AT_ONCE = 1 << 19  # numbers of cells that are computed together
 
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """The groups observed in one cell: their values, and their confidence curves.
+    """The groups observed in one cell: their values and confidence curves.
 
-    Cells of as many groups can be stacked: values (cells, groups), curves (distances, cells,
-    groups). Their common value and its distance may be known already.
+    Cells with the same number of groups can be stacked: values (cells, groups), curves (distances,
+    cells, groups). Their common value and its distance may be `precomputed`.
     """
 
     values: Floats
@@ -60,7 +62,7 @@ class Cloud:
 
     @cached_property
     def _first(self) -> NDArray[np.intp]:
-        """Where each group's curve begins in all curves, laid out in one line."""
+        """The index at which each group's curve begins in the flattened curves."""
         return np.arange(self.values.size).reshape(self.values.shape)
 
     @cached_property
@@ -69,7 +71,7 @@ class Cloud:
 
     @cached_property
     def _slopes(self) -> Floats:
-        """How fast distances grow with the value between two points of a curve; in one line."""
+        """The slopes of distances by value between the points of the curves, flattened."""
         with np.errstate(invalid="ignore"):  # where a curve has ended
             rise = np.diff(self.curves, axis=0)
         slope = STEP / np.maximum(rise, 1e-9 * (1e-3 + np.abs(self.curves[1:])))
@@ -89,7 +91,7 @@ class Cloud:
         return self.located(values)[0]
 
     def located(self, values: Floats) -> tuple[Floats, Floats]:
-        """Signed distances, and how fast they grow with the value."""
+        """Signed distances, and their slopes by value."""
         batch = (1,) * (values.ndim - self.values.ndim)
         curves = self.curves.reshape(len(DISTANCES), *batch, *self.values.shape)
         above = values > self.values
@@ -110,7 +112,7 @@ class Cloud:
 
     @cached_property
     def heterogeneity(self) -> float:
-        """The least sum of squared distances of a common value: chi-squared if all are alike."""
+        """The smallest sum of squared distances of a common value: chi-squared if all are equal."""
         return self._common[1]
 
     @cached_property
@@ -122,7 +124,7 @@ class Cloud:
 
 
 def located_at_once(clouds: Sequence[Cloud]) -> list[Cloud]:
-    """The same cells, each with its common value and the distance of that."""
+    """The same cells, each with its common value and the squared distance of that."""
     located = list(clouds)
     for places, cells in _stacked(clouds, 17 * len(DISTANCES) // 8):
         for place, *pair in zip(places, *_common_values(cells), strict=True):
@@ -131,7 +133,7 @@ def located_at_once(clouds: Sequence[Cloud]) -> list[Cloud]:
 
 
 def _common_values(cells: Cloud) -> tuple[Floats, Floats]:
-    """The value nearest to all groups of each cell, and its squared distance; by finer grids."""
+    """The value nearest to all groups of each cell, and its squared distance, by refined grids."""
     low, high = cells.values.min(axis=1), cells.values.max(axis=1)
     cell = np.arange(len(low))
     for _ in range(6):
@@ -149,7 +151,7 @@ def upper_limit(cloud: Cloud, measure: Measure, reach: float) -> float:
 
 
 def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Floats:
-    """The same of many cells, those of as many groups at once."""
+    """The upper limits of many cells; those with the same number of groups are computed at once."""
     endless = np.array([not np.isfinite(cloud.at(reach)).all() for cloud in clouds])
     limits = np.where(endless, np.inf, 0.0)
     is_gap = measure.reads == "extremes"
@@ -164,9 +166,10 @@ def upper_limits(clouds: Sequence[Cloud], measure: Measure, reach: float) -> Flo
 
 
 def _stacked(clouds: Sequence[Cloud], times: int) -> Iterator[tuple[list[int], Cloud]]:
-    """Cells of as many groups as one, with their places; each number is needed this many `times`.
+    """Stacks of cells with the same number of groups, with their places.
 
-    0 stands for twice the number of groups.
+    `times` is how many copies of each number the computation holds; 0 stands for twice the number
+    of groups.
     """
     sizes = np.array([len(cloud) for cloud in clouds])
     for groups in np.unique(sizes).tolist():
@@ -179,10 +182,10 @@ def _stacked(clouds: Sequence[Cloud], times: int) -> Iterator[tuple[list[int], C
 
 
 def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.0) -> float:
-    """The least inequality that is not too far from the data; both tails together err so often.
+    """The smallest inequality that the data do not reject; `error` is that of both tails together.
 
-    Near equality no data are too even, so the whole error is spent below. A limit that is not
-    `beyond` what is known already is not searched for: then it is 0.
+    Near equality no data are too even, so the error is spent on one tail there. A limit that does
+    not exceed `beyond` is not searched for; then 0 is returned.
     """
     value = float(measure(cloud.values))
     search = EvennessSearch(cloud, measure, error)
@@ -196,7 +199,10 @@ def lower_limit(cloud: Cloud, measure: Measure, error: float, beyond: float = 0.
 
 
 class EvennessSearch:
-    """Whether groups at most so uneven are too far from the data; each answer helps the next."""
+    """Tests whether groups of at most some inequality are too far from the data.
+
+    Each search for the nearest such groups starts where the last one ended.
+    """
 
     def __init__(self, cloud: Cloud, measure: Measure, error: float) -> None:
         from scipy.special import ndtri
@@ -207,7 +213,7 @@ class EvennessSearch:
 
     @cached_property
     def single_moves(self) -> tuple[NDArray[np.intp], Floats]:
-        """The groups with the widest curves, and the measure (distances, groups) with one moved."""
+        """The groups with the widest curves, and the measure (distances, groups) if one moves."""
         cloud = self.cloud
         wide = np.argsort(cloud.at(-1.0) - cloud.at(1.0), kind="stable")[:MOST_MOVED]
         values = np.tile(cloud.values, (len(DISTANCES), len(wide), 1))
@@ -215,7 +221,7 @@ class EvennessSearch:
         return wide, np.asarray(self.measure(values))
 
     def one_moved(self, level: float) -> Floats:
-        """The values with one group moved as little as makes them so even, or as even as it can."""
+        """The values with one group moved just enough to reach the level, or as near as it can."""
         groups, values_moved = self.single_moves
         distance = np.where(values_moved <= level, np.abs(DISTANCES)[:, None], np.inf)
         order = distance if np.isfinite(distance).any() else values_moved
@@ -225,17 +231,18 @@ class EvennessSearch:
         return values
 
     def rejects(self, level: float) -> bool:
+        """Whether the data reject an inequality of at most this level."""
         tail, square, faces = self.tail(level)
         if np.sqrt(self.cloud.heterogeneity) - np.sqrt(square) < self.reach:
             return tail <= self.error
-        beyond = 1 - 0.5**faces if faces else 1.0  # how often data lie beyond the set at all
+        beyond = 1 - 0.5**faces if faces else 1.0  # the probability that data lie outside the set
         return tail * beyond <= self.error / 2
 
     def tail(self, level: float) -> tuple[float, float, int]:
-        """How often groups at most so uneven, if they look more uneven, look it as much as these.
+        """The p-value of an inequality of at most `level`, given that the data exceed it.
 
-        With the squared distance to such groups, and by how many inequalities they are bound; 0
-        where the tail is that of all data.
+        With the squared distance to such groups, and the number of inequalities that bind there; 0
+        where the tail is not conditional.
         """
         from scipy.special import chdtrc
 
@@ -257,7 +264,7 @@ class EvennessSearch:
 
 
 def _farthest_pair(cells: Cloud, measure: Measure, reach: float) -> Floats:
-    """The best split of the distance between the highest group and the lowest."""
+    """The largest gap within a distance, split between the highest and the lowest group."""
     high = cells.at(reach * np.cos(ANGLES)[:, None, None])
     low = cells.at(-reach * np.sin(ANGLES)[:, None, None])
     tops = np.argsort(high, axis=-1)[..., -2:]
@@ -276,7 +283,10 @@ def _farthest_pair(cells: Cloud, measure: Measure, reach: float) -> Floats:
 
 
 def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
-    """Climb within the ball from several starts: a convex function rises at every step."""
+    """The largest inequality within a ball, by ascent from several starts.
+
+    A convex function rises at every step.
+    """
     number, groups = cells.values.shape
     distance = np.zeros((number, groups))
     largest = np.zeros(number)
@@ -288,7 +298,7 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
         single = np.asarray(measure(shifted))
         largest, best = single.max(axis=0), single.argmax(axis=0)
         offset = np.where(best < groups, reach, -reach)
-        # From the data, and from the group that rises most alone: both at once.
+        # Start from the data, and from the best move of a single group.
         distance = np.concatenate(
             [distance, np.where(every_group == (best % groups)[:, None], offset[:, None], 0.0)]
         )
@@ -324,7 +334,7 @@ def _steepest(cells: Cloud, measure: Measure, reach: float) -> Floats:
 
 
 def clipped(cloud: Cloud, measure: Measure, levels: Floats) -> tuple[Floats, Floats, Floats]:
-    """The nearest groups within an interval as wide as each level, and how many it binds."""
+    """The nearest groups in an interval as wide as each level, and the degrees of freedom."""
     values, rows = cloud.values, np.arange(len(levels))
     lowest, highest = float(values.min()), float(values.max())
     if measure.is_relative:
@@ -352,11 +362,11 @@ def _nearest(
     start: tuple[Floats, float] | None,
     single_start: Floats,
 ) -> tuple[Floats, float]:
-    """The nearest values at most so uneven, by Gauss and Newton's steps; and their price.
+    """The nearest values with at most this inequality, by Gauss–Newton steps; and their price.
 
-    Every step ends at values that are at most so uneven, and the nearest of all is kept. A small
-    group bends its curve so far that steps from the middle of all groups may miss how little it
-    costs to move it `alone`: so they start there, too.
+    Every step ends at values with at most this inequality, and the nearest of all are returned. A
+    small group's curve is so bent that steps from the middle of all groups may miss how near the
+    values are that move this group alone, so a second search starts at `single_start`.
     """
     if start is None:
         toward = min(1.0, level / float(measure(cloud.values)))
@@ -372,7 +382,7 @@ def _nearest(
             else:
                 solve = shrunk(wish, weight, level)
             aim, price = _priced(solve, measure, level, price)
-            # The set is convex: between two of its points all are at most so uneven.
+            # The set is convex: the line between two of its points lies inside.
             inside = float(measure(values)) <= level
             steps = values + SHARES_OF_A_STEP[:, None] * (aim - values) if inside else aim[None]
             squares = (cloud.distance(steps) ** 2).sum(axis=1)
@@ -398,10 +408,10 @@ Solver = Callable[[float], Floats]
 
 
 def fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solver:
-    """For a price of inequality, the values that a Gini index of this level is nearest to.
+    """A solver for the Gini index: the best values at a price of inequality above the level.
 
-    In one order of the groups the constraint is linear, and isotonic regression solves it. That of
-    the wishes is the best if all are as well known; a group that is not may change places.
+    For a fixed order of the groups the constraint is linear, and isotonic regression solves it. The
+    order of the unconstrained values is the best one if their weights are equal.
     """
     from scipy.optimize import isotonic_regression
 
@@ -420,7 +430,7 @@ def fused(wish: Floats, weight: Floats, level: float, ordered: Floats) -> Solver
 
 
 def shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
-    """For a price of inequality, the values that a PQ of this level is nearest to."""
+    """A solver for PQ: the best values at a price of inequality above the level."""
     bound = 1 / ((1 - level) ** 2 * len(wish))
 
     def solve(price: float) -> Floats:
@@ -433,7 +443,7 @@ def shrunk(wish: Floats, weight: Floats, level: float) -> Solver:
 
 
 def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tuple[Floats, float]:
-    """The solution at the least price that meets the level, to a hundredth of the price."""
+    """The solution at the lowest price that meets the level, to one percent of the price."""
 
     def excess(at: float) -> tuple[float, Floats]:
         values = solve(at)
@@ -465,7 +475,7 @@ def _priced(solve: Solver, measure: Measure, level: float, price: float) -> tupl
 
 
 def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> float:
-    """The tail of the distance to PQ's set, whose boundary bends around equality."""
+    """The tail probability of the distance to PQ's set, whose boundary is curved."""
     from scipy.special import chdtrc, chndtr, ndtr
 
     groups = len(nearest)
@@ -485,13 +495,13 @@ def curved_tail(cloud: Cloud, nearest: Floats, level: float, square: float) -> f
     bend = (trace - along) / (2 * length)
     free = float(np.clip(1 + 2 * radius * bend, 1, groups - 1))
     within = float(chndtr((radius + np.sqrt(square)) ** 2, free, radius**2))
-    if np.isnan(within):  # beyond what SciPy can add up; so far away the boundary is straight
+    if np.isnan(within):  # beyond SciPy's series; so far out the boundary is practically flat
         within = float(ndtr(np.sqrt(square)))
     return 1 - within
 
 
 def evenest(low: Floats, high: Floats, measure: Measure) -> float:
-    """Values as near to one level as their bounds allow are the most even of all."""
+    """The smallest inequality of values between bounds: all as near to one level as they can be."""
     first, last = float(high.min()), float(low.max())
     if last <= first:
         return 0.0
@@ -504,12 +514,12 @@ def evenest(low: Floats, high: Floats, measure: Measure) -> float:
 
 
 def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
-    """The greatest inequality of values between bounds; for many groups it may be overstated.
+    """The largest inequality of values between bounds, or for many groups an upper bound of it.
 
-    Where the vectors at most so unequal are a convex set, it is that of a corner.
+    If the measure is quasi-convex, it is attained at a corner.
     """
     groups = len(low)
-    if np.isinf(high).any():  # one value may be so large that the others are nothing beside it
+    if np.isinf(high).any():  # one value may be so large that the others are negligible
         return float(measure(np.eye(groups)[0])) if measure.is_relative else np.inf
     if measure.reads == "extremes":
         best = 0.0
@@ -528,7 +538,7 @@ def most_uneven(low: Floats, high: Floats, measure: Measure) -> float:
 
 
 def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
-    """A bound of the greatest Gini or PQ: the concave relaxation of choosing an end for each.
+    """An upper bound of the largest Gini index or PQ: a concave relaxation of choosing corners.
 
     For PQ the sum of squares, given the sum, is at most that of the groups with the largest
     low + high at their upper ends. A Gini index is at most CV √((d² − 1) / 3) / d.
@@ -546,7 +556,7 @@ def _relaxed(low: Floats, high: Floats, measure: Measure) -> float:
     candidate_sums = np.concatenate([sums, inner])
     candidate_squares = np.concatenate([squares, start + rise * inner])
     share = min(float(np.max(candidate_squares / np.maximum(candidate_sums, NEGLIGIBLE) ** 2)), 1.0)
-    spread = max(groups * share, 1.0)  # 1 where all are alike
+    spread = max(groups * share, 1.0)  # 1 where all are equal
     if measure.reads == "powers":
         return 1 - 1 / float(np.sqrt(spread))
     variation = np.sqrt(spread - 1)

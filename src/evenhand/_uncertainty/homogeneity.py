@@ -1,11 +1,11 @@
-"""Are all groups alike in a statistic? One test with power against any pattern.
+"""A test of homogeneity, that is of a statistic that is equal in all groups.
 
 Two tests are combined: an omnibus one (the chi-squared statistic), for many groups that differ a
-little, and the largest standardized contrast of one group with the others, for one group apart. The
-smaller of their p-values is itself compared with what equal groups show, so that nothing is lost to
-doubling where they agree. Counts are drawn as they fall if the groups are exchangeable, given the
+little, and the largest standardized contrast of one group with the others, for a single group that
+differs. The smaller of their p-values is compared with its own null distribution, so that nothing
+is lost to doubling where they agree. Counts are drawn as if groups were exchangeable, given the
 totals (Fisher's reference set), so the test is exact for rates near 0 and 1 and for groups of a few
-rows; where draws end, the p-value goes on by exact and chi-squared tails.
+rows. P-values too small for the draws come from exact and chi-squared tails.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from evenhand.statistics.arithmetic import ratio
 Floats = NDArray[np.float64]
 
 LEVEL = 0.05
-ROUNDING = 1e-12  # of values: what sums in another order leave between equal ones
-TIED = 9  # digits of values, relative to their range, that tell groups apart
+ROUNDING = 1e-12  # relative difference of equal values that were summed in another order
+TIED = 9  # digits of values, relative to their range, by which groups are ordered
 FARTHEST = 1e100  # standard errors: the square of it is finite
 DRAWS = 2000
 EVENLY = (np.arange(DRAWS) + 0.5) / DRAWS  # probabilities
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
-ENOUGH = 10  # draws beyond the observed: fewer, and tails are more precise
+ENOUGH = 10  # draws beyond the observed value: with fewer, tails are more precise
 LARGE_COUNTS = 25.0
 AT_ONCE = 1 << 16  # counts of some draws
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
-EXPECTED = 5.0  # rows that a chi-squared tail wants in every cell
+EXPECTED = 5.0  # rows that a chi-squared tail needs in every cell
 
 
 def homogeneity(source: Any, criterion: Criterion, estimates: Estimates) -> float:
-    """The p-value of all groups being alike in a criterion's statistic, in every cell.
+    """The p-value of the hypothesis that a criterion's statistic is equal in all groups and cells.
 
-    It does not depend on a measure. The same data give the same p-value: the draws are those of a
-    generator that the counts themselves start.
+    It does not depend on a measure. The same data give the same p-value: the counts are the seed of
+    the draws.
     """
     source = plain(source)
     if isinstance(source, Distribution):
@@ -70,7 +70,7 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
     curves = np.moveaxis(estimates.curves, 1, 0)
     clouds = []
     for values, curve in zip(estimates.values, curves, strict=True):
-        if np.isinf(curve).any():  # ratios without end: as shares of both kinds, which have one
+        if np.isinf(curve).any():  # unbounded ratios: as shares of the sum, which are bounded
             values, curve = _as_shares(values), _as_shares(curve)
         observed = np.isfinite(values) & np.isfinite(curve).all(axis=0)
         if observed.sum() >= 2:
@@ -81,7 +81,7 @@ def _clouds(estimates: Estimates) -> list[Cloud]:
         return clouds
     first, second = clouds[0].values, clouds[1].values
     complements = first.shape == second.shape and np.allclose(first + second, 1.0)
-    return clouds[:1] if complements else clouds  # of two classes, one rate says both
+    return clouds[:1] if complements else clouds  # of two classes, one rate determines the other
 
 
 def _as_shares(ratios: Floats) -> Floats:
@@ -90,14 +90,16 @@ def _as_shares(ratios: Floats) -> Floats:
 
 
 def _tables(source: Any, criterion: Criterion, estimates: Estimates) -> list[list[Floats]] | None:
-    """Counts (outcomes, groups) by stratum of every question, where the statistic counts rows."""
+    """Counts (outcomes, groups) by test and stratum, where the statistic counts rows; else None."""
     if not isinstance(source, Tally) or "weight" in source.sums or source.clusters:
         return None
     if estimates.counts is None:
         return None
     if criterion.statistic.is_partition:
         return [_outcomes(source, criterion.statistic, estimates.cells)]
-    defined = ~np.isnan(estimates.values)  # a ratio to none is left out of the test as of the value
+    defined = ~np.isnan(
+        estimates.values
+    )  # undefined ratios are left out of the test as of the value
     counted = zip(*estimates.counts, defined, strict=True)
     tables = [[_ordered((size - hit)[groups], hit[groups])] for hit, size, groups in counted]
     same = len(tables) == 2 and np.array_equal(tables[0][0], tables[1][0])
@@ -105,9 +107,9 @@ def _tables(source: Any, criterion: Criterion, estimates: Estimates) -> list[lis
 
 
 def _outcomes(source: Tally, statistic: Statistic, requested: Sequence[Label]) -> list[Floats]:
-    """Counts (outcomes, groups) of every stratum; of one cell and the rest, if one is asked about.
+    """Counts (outcomes, groups) of every stratum; if one cell is requested, of it and the rest.
 
-    Of two outcomes the one that is asked about has the other as its rest.
+    Of two outcomes, the other one is the rest.
     """
     cells, shares = statistic.read(source).cells, statistic.shares(source)
     assert shares is not None
@@ -126,12 +128,12 @@ def _outcomes(source: Tally, statistic: Statistic, requested: Sequence[Label]) -
 
 
 def _ordered(first: Floats, second: Floats) -> Floats:
-    """Two outcomes, the rarer first: which is the hit makes no difference."""
+    """Two outcomes, the rarer first, since the test is symmetric in hits and misses."""
     return np.stack([first, second] if first.sum() <= second.sum() else [second, first])
 
 
 def _independence(strata: Sequence[Floats]) -> float:
-    """Whether outcomes are independent of groups in all strata, from counts (outcomes, groups)."""
+    """The p-value of outcomes being independent of groups in all strata (outcomes, groups)."""
     tables = [_by_counts(part) for part in map(_observed, strata) if part is not None]
     if not tables:
         return np.nan
@@ -152,9 +154,10 @@ def _independence(strata: Sequence[Floats]) -> float:
 
 
 def _enumerated(counts: Floats) -> float:
-    """Two outcomes in two groups: all tables with the same totals at least as far from alike.
+    """Fisher's exact test of two outcomes in two groups.
 
-    Both statistics order them alike, by the distance of one count from what is expected of it.
+    Both statistics order the tables in the same way, by the distance of one count from its
+    expectation.
     """
     rows, hits, size = counts.sum(), counts[0].sum(), counts[:, 0].sum()
     expected = hits * size / rows
@@ -171,7 +174,7 @@ def _observed(counts: Floats) -> Floats | None:
 
 
 def _by_counts(counts: Floats) -> Floats:
-    """Outcomes and groups in the order of their counts, so that no name changes what is drawn."""
+    """Outcomes and groups in the order of their counts, so that draws do not depend on names."""
     rows = sorted(range(len(counts)), key=lambda i: (counts[i].sum(), *np.sort(counts[i])))
     ordered = counts[rows]
     return ordered[:, np.lexsort(ordered)]
@@ -189,23 +192,23 @@ def _statistics(counts: Floats) -> tuple[Floats, Floats]:
 
 
 def _drawn(counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Both statistics of counts with the same totals, as chance deals them."""
+    """Both statistics of random counts with the same totals."""
     outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
     total = sizes.sum()
     expected = np.outer(outcomes, sizes) / total
     if expected.min() < LARGE_COUNTS and total <= MOST_ROWS:
         return _dealt(outcomes, sizes, rng)
     drawn = _normal(outcomes / total, sizes, rng)
-    step = max(AT_ONCE // counts.size, 1)  # what the cache holds is added up faster
+    step = max(AT_ONCE // counts.size, 1)  # parts that fit the cache are faster
     parts = [_statistics(drawn[start : start + step]) for start in range(0, DRAWS, step)]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Deal each outcome to the rows that are left, group by group, in all draws at once.
+    """Allocate each outcome to the remaining rows, group by group, in all draws at once.
 
-    What a group is dealt is added to the statistics at once, so that no more is kept than the rows
-    that are left of each group.
+    Each group's count is added to the statistics immediately, so that only the remaining rows of
+    each group are held in memory.
     """
     total, last = sizes.sum(), len(sizes) - 1
     remaining = np.repeat(sizes.astype(np.int32)[:, None], DRAWS, axis=1)
@@ -232,7 +235,7 @@ def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[F
 
 
 def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
-    """The same with normal counts, where all are many."""
+    """Normal approximations of random counts with the same totals."""
     noise = rng.standard_normal((DRAWS, len(share), len(sizes)))
     root, weight = np.sqrt(share)[:, None], np.sqrt(sizes / sizes.sum())
     noise -= root * (root * noise).sum(axis=1, keepdims=True)
@@ -257,7 +260,10 @@ def _combined(observed: tuple[float, float], drawn: tuple[Floats, Floats], tail:
 
 
 def _count_tail(strata: Sequence[Floats]) -> float:
-    """Where draws end: exact tails of single groups, and chi-squared once small ones are merged."""
+    """The p-value by exact tails of single groups, and a chi-squared tail with small ones merged.
+
+    For p-values too small for the draws.
+    """
     from scipy.special import chdtrc
 
     smallest, tests, total, free = 1.0, 0, 0.0, 0
@@ -277,7 +283,7 @@ def _count_tail(strata: Sequence[Floats]) -> float:
 
 
 def _merged(counts: Floats) -> Floats | None:
-    """Groups too small for a chi-squared tail as one, and rare outcomes as one."""
+    """Counts with groups too small for a chi-squared tail merged, and rare outcomes merged."""
     share = counts.sum(axis=1) / counts.sum()
     common = share * counts.sum() >= EXPECTED * counts.shape[1]
     rows = np.vstack([counts[common], counts[~common].sum(axis=0)[None]])
@@ -285,22 +291,22 @@ def _merged(counts: Floats) -> Floats | None:
     smallest = (rows.sum(axis=1) / rows.sum()).min()
     large = rows.sum(axis=0) * smallest >= EXPECTED
     if large.any() and 0 < rows[:, ~large].sum() * smallest < EXPECTED:
-        # Even all small groups together are too few: they join the smallest of the others.
+        # Even together the small groups have too few rows: merge them with the smallest other.
         large[np.where(large, rows.sum(axis=0), np.inf).argmin()] = False
     columns = np.hstack([rows[:, large], rows[:, ~large].sum(axis=1)[:, None]])
     return _observed(columns)
 
 
 def _studentized(cloud: Cloud, shared: int = 0) -> float:
-    """Whether values with standard errors are all alike.
+    """The p-value of values with standard errors being all equal.
 
-    Where groups share this many clusters, the errors of all contrasts are known from these alone.
+    `shared` is the number of clusters that groups share, which all errors are estimated from.
     """
     from scipy.special import chdtrc
 
     if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
         return 1.0
-    # No name changes what is drawn, and no sum in another order what ties.
+    # Draws do not depend on names, nor ties on the order of summation.
     rounded = np.array([cloud.at(-1.0), cloud.values]) / np.ptp(cloud.values)
     order = np.lexsort(np.round(rounded, TIED))
     cloud = Cloud(cloud.values[order], cloud.curves[:, order])
@@ -318,7 +324,7 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
         return float(chdtrc(1, max(square, 0.0)))
     noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
     noise -= weight * (noise @ weight)[:, None]
-    # Directions are drawn, lengths are not: the same draws serve all data, and may not lean.
+    # Directions are drawn, lengths are quantiles: the same draws serve all data, without bias.
     squares = _chi_squared(groups - 1)
     noise *= np.sqrt(squares / (noise**2).sum(axis=1))[:, None]
     contrasts = (noise**2 / np.maximum(1 - weight**2, 1e-9)).max(axis=1)
@@ -332,17 +338,17 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
 
 @lru_cache(maxsize=64)
 def _chi_squared(free: int) -> Floats:
-    """As many quantiles of a chi-squared variable as there are draws, spread evenly."""
+    """Evenly spaced quantiles of a chi-squared variable, one for each draw."""
     from scipy.special import chdtri
 
     return np.asarray(chdtri(free, EVENLY))
 
 
 def _nearest_by_t(cloud: Cloud, free: float) -> Floats:
-    """Distances from the common value whose sum of squared t, not of squared z, is the least.
+    """Distances from the common value with the smallest sum of squared t, not of squared z.
 
-    Far away Student's t grows much faster than z: the nearest value by z lies close to one group,
-    and squares of t from there are too large.
+    In the tails Student's t grows much faster than z: the nearest value by z lies close to one
+    group, and squared t from there are too large.
     """
     low, high = float(cloud.values.min()), float(cloud.values.max())
     for _ in range(5):
@@ -355,12 +361,12 @@ def _nearest_by_t(cloud: Cloud, free: float) -> Floats:
 
 
 def _hotelling(distance: Floats, part: Floats, contrasts: int, clusters: int) -> float:
-    """The chi-squared value that is exceeded as seldom as Hotelling's T² of these distances.
+    """The chi-squared quantile with the tail probability of Hotelling's T² of these distances.
 
-    Student's limits of single groups do not allow enough for the error of a contrast that is known
-    from the clusters they share. Those of two contrasts, and how they go together, are known from
-    the same clusters: F with one degree of freedom less. Quasi-variances are no more parameters
-    than those of three groups.
+    Student's limits of single groups do not allow enough for the error of a contrast that is
+    estimated from shared clusters. The variances of two contrasts and their covariance are
+    estimated from the same clusters: F with one degree of freedom less. Quasi-variances have no
+    more parameters than the covariance of three groups.
     """
     from scipy.special import chdtri, fdtrc
 
@@ -374,7 +380,11 @@ def _hotelling(distance: Floats, part: Floats, contrasts: int, clusters: int) ->
 
 
 def same_distributions(scores: Distribution, estimates: Estimates) -> float:
-    """k-sample Anderson–Darling, and Kolmogorov and Smirnov's of one group against the others."""
+    """The p-value of equal distributions.
+
+    It combines the k-sample Anderson–Darling statistic with the largest Kolmogorov–Smirnov
+    statistic of one group against the others.
+    """
     groups, codes = len(scores.groups), scores.codes.astype(np.intp)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
     square = scores.squared_weights
@@ -383,7 +393,7 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         return np.nan
     pooled = np.cumsum(weight) / weight.sum()
     ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
-    if len(ends) < 2:  # one value: all shares are 1, but for rounding
+    if len(ends) < 2:  # one value: all shares are 1 up to rounding
         return 1.0
     table = _cuts_table(codes, weight, ends, pooled, groups)
     if scores.weights is None and not scores.clusters and not scores.survey:
@@ -395,7 +405,7 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         sizes = estimates.sizes.mean(axis=0)
         if estimates.free is not None:
             sizes = student_rows(sizes, estimates.free.mean(axis=0), LEVEL)
-    else:  # a group that has not seen the heaviest rows is lent those of all
+    else:  # a group without the heaviest rows borrows the squared weights of all groups
         effect = np.nan_to_num(ratio(rows * squares, mass**2))
         common = float(rows @ effect) / len(scores)
         borrowed = (rows * effect + WEIGHED_ROWS * common) / (rows + WEIGHED_ROWS)
@@ -403,13 +413,13 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
         group_shares = _cuts_table(codes, square, ends, pooled, groups)[:, :-1]
         shared = (group_shares @ rows / len(scores))[:, None]
         squared_shares = (rows * group_shares + WEIGHED_ROWS * shared) / (rows + WEIGHED_ROWS)
-        # A variance that follows from few heavy rows is known as well as from so many equal ones.
+        # A variance from few heavy rows has the freedom of (Σ w²)² / Σ w⁴ rows of equal weight.
         fourth = np.bincount(codes, square**2, minlength=groups).astype(np.float64)
         sizes = student_rows(
             sizes, np.maximum(np.nan_to_num(ratio(squares**2, fourth)), 1.0), LEVEL
         )
     observed = mass > 0
-    order = np.lexsort((sizes[observed], mass[observed]))  # no name changes what is drawn
+    order = np.lexsort((sizes[observed], mass[observed]))  # draws do not depend on names
     places = np.flatnonzero(observed)[order]
     return _process_tail(
         table[:, [*places, -1]], squared_shares[:, places], sizes[places], mass[places]
@@ -417,11 +427,12 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
 
 
 def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Floats) -> float:
-    """The same two statistics of weighted or dependent rows, beside those of normal processes.
+    """The p-value of equal distributions of weighted or dependent rows, by normal processes.
 
-    The share of a group at or below t moves with row i by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so shares at s
-    and t covary as H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
-    weights. Where weights follow the value, that is not a Brownian bridge: it is drawn as it is.
+    Row i moves a group's share at or below t by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so the shares at s and t
+    have the covariance H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
+    weights. Where weights depend on the value, that is not a Brownian bridge, so the process is
+    drawn with this covariance.
     """
     from scipy.special import chdtrc, kolmogorov, ndtri
 
@@ -454,7 +465,7 @@ def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Fl
     def tail() -> float:
         free = groups - 1
         beyond = 2 * (square / max(float(squares.mean()), 1e-300) - 0.5) * free
-        # A bridge of standard deviation 1/2 at most exceeds x / 2 as often as Kolmogorov's does.
+        # A bridge of standard deviation at most 1/2 exceeds x / 2 no more often than Kolmogorov's.
         single = groups * float(kolmogorov(gap / 2))
         return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], single / SHARES[1])
 
@@ -462,7 +473,7 @@ def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Fl
 
 
 def _root(squared_shares: Floats, common: Floats) -> Floats:
-    """A root of the covariance of a group's shares at all cut points, for one row of its size."""
+    """A square root of the covariance of a group's shares at all cut points, for a single row."""
     mixed = np.outer(common, squared_shares)
     covariance = (
         np.minimum.outer(squared_shares, squared_shares)
@@ -477,7 +488,7 @@ def _root(squared_shares: Floats, common: Floats) -> Floats:
 def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any) -> Floats:
     """The largest difference of each group's distribution function from that of all others.
 
-    It is where a value begins or ends; of rows of a group that tie, the first or the last.
+    It is attained just below or at a value; of tied rows of a group, at the first or the last.
     """
     groups, path, codes = len(scores.groups), scores.steps, scores.codes
     widths, levels = np.diff(ends, prepend=-1), pooled[ends]
@@ -506,6 +517,7 @@ def _cuts_table(codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: i
 
 
 def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floats) -> float:
+    """The p-value of both statistics from their asymptotic distributions, for independent rows."""
     from scipy.special import chdtrc, kolmogorov
 
     observed = mass > 0
@@ -532,11 +544,11 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
     return min(1.0, p_value / SHARES[0], single / SHARES[1])
 
 
-# Many questions at once: when a finding still counts, though so many were looked at.
+# Correction for multiple testing.
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """P-values adjusted for asking them all (Holm 1979); NaN asks nothing and stays NaN.
+    """P-values adjusted for multiple testing (Holm 1979); NaN is not a test and stays NaN.
 
     >>> holm([0.01, 0.04, np.nan, 0.03])
     array([0.03, 0.06,  nan, 0.06])
@@ -556,9 +568,9 @@ Conclusion = Literal["differs", "alike", "cannot tell", "undefined", "not tested
 def verdict(
     value: float, p_adjusted: float, level: float = LEVEL, sameness: str | None = None
 ) -> Conclusion:
-    """What a test says: not to reject is not to know.
+    """The conclusion of a test; not to reject is inconclusive.
 
-    Where all rows are the same, as `sameness` says, nothing was compared.
+    `sameness` says why there is nothing to compare, if all rows share one label or score.
 
     >>> verdict(0.1, 0.001), verdict(0.1, 0.2), verdict(np.nan, 0.2)
     ('differs', 'cannot tell', 'undefined')

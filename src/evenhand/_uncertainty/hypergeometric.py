@@ -1,9 +1,9 @@
-"""Tails of the hypergeometric distribution, of many groups at once.
+"""Tail probabilities of the hypergeometric distribution, for many groups at once.
 
-SciPy has them in `scipy.stats` alone, whose import takes longer than most audits. The chances of
-neighboring counts have a simple ratio, so those of all counts follow from that of the most likely
-one, whatever it is: their sum is 1. All terms are positive and nothing cancels, so tails are
-precise to the last digits however small they are.
+SciPy has them only in `scipy.stats`, whose import takes longer than most audits. The probabilities
+of neighboring counts have a simple ratio, so all of them follow from that of the mode, which need
+not be known because they add up to 1. All terms are positive and nothing cancels, so even tiny
+tails are precise to the last digits.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 GROUPS_AT_ONCE = 1 << 12
-STEPS = 16  # of the first walk from the most likely count; each further one is twice as long
-MOST_TERMS = 1 << 18  # that are held at a time
-NOTHING = 1e-300  # relative to the most likely count
+STEPS = 16  # of the first walk from the mode; each further one is twice as long
+MOST_TERMS = 1 << 18  # held at a time
+NOTHING = 1e-300  # relative to the mode
 NEGLIGIBLE = 1e-20  # relative to the tail
 
 
 def hypergeometric_tails(
     counts: ArrayLike, rows: float, hits: float, sizes: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """The chances of at most and of at least this many hits in a group, of all hits among all rows.
+    """Probabilities of at most and of at least these hits in a group, given all hits and rows.
 
     >>> at_most, at_least = hypergeometric_tails([0, 2], rows=4, hits=2, sizes=2)
     >>> at_most * 6, at_least * 6
@@ -47,7 +47,7 @@ def _tails(counts: Floats, rows: float, hits: float, sizes: Floats) -> tuple[Flo
     likely = np.floor((hits + 1) * (sizes + 1) / (rows + 2))
     likely = np.clip(likely, np.maximum(0, hits + sizes - rows), np.minimum(hits, sizes))
     above, above_at_most, above_at_least = _walk(likely, counts, rows, hits, sizes)
-    # Fewer hits are more of the other rows.
+    # Fewer hits in a group are more hits among the other rows.
     below, below_at_least, below_at_most = _walk(
         sizes - likely, sizes - counts, rows, rows - hits, sizes
     )
@@ -60,7 +60,7 @@ def _tails(counts: Floats, rows: float, hits: float, sizes: Floats) -> tuple[Flo
 def _walk(
     start: Floats, counts: Floats, rows: float, hits: float, sizes: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """What counts above `start` weigh beside it: all, those at most and those at least `seen`."""
+    """Relative probabilities of the counts above `start`: all, at most and at least `counts`."""
     weight, position = np.ones(len(start)), start.copy()
     total, at_most, at_least = np.zeros((3, len(start)))
     active, width = np.arange(len(start)), STEPS

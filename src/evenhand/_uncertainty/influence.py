@@ -1,25 +1,25 @@
-"""Influence: how far single rows move a statistic, and so how much it and its differences vary.
+"""Variances of statistics and of their differences, from the influence of single rows.
 
 A statistic T of a group is a function of its weighted rows. To first order row i moves it by its
-influence ψᵢ, and all of them add up to 0: of a mean ψᵢ = wᵢ (vᵢ − T) / W, of a ratio N / D it is
-wᵢ (nᵢ − T dᵢ) / D, of an area under the ROC curve a placement (DeLong et al. 1988). Σ ψᵢ² is the
-variance of T. Rows that go together are added up before they are squared, and where a cluster has
+influence ψᵢ, and the influences add up to 0: for a mean ψᵢ = wᵢ (vᵢ − T) / W, for a ratio N / D
+wᵢ (nᵢ − T dᵢ) / D, for an area under the ROC curve a placement (DeLong et al. 1988). Σ ψᵢ² is the
+variance of T. The influences of a cluster are added up before they are squared; where a cluster has
 rows of several groups, the products are covariances of groups (Liang and Zeger 1986).
 
-*Small samples.* A few rows with a long tail say little about their own variance. How little follows
-from their kurtosis κ: a variance of n rows has about 2 (n − 1) / (κ − 1) degrees of freedom
-(Satterthwaite). Groups that have few of them are lent the variance of all rows, but none is taken
-to vary less than it shows. Skewness bends the limits (Hall 1992): it is estimated from all groups
-and from the group alone, and each limit is bent by whichever leaves it farther away. A group whose
-rows are all but alike has shown nothing of its spread. Toward the tail its variance is that at the
-value that is supposed, as score tests take that of a rate: it grows with the mean by the third
-moment over the second, as in every exponential family, up to the variance of all rows.
+*Small samples.* A few rows with a long tail determine their own variance poorly: by their kurtosis
+κ, the variance of n rows has about 2 (n − 1) / (κ − 1) degrees of freedom (Satterthwaite). Groups
+with few rows borrow the variance of all rows, but no variance is set below the observed one.
+Skewness bends the limits (Hall 1992): it is estimated from all groups and from the group by itself,
+and each limit is bent by whichever leaves it farther out. Almost equal rows reveal nothing about
+their group's spread. Toward the tail its variance is that at the supposed value, as in a score test
+of a rate: it grows with the mean by the third moment over the second, as in every exponential
+family, up to the variance of all rows.
 
-*Dependent groups.* What is asked of groups is how they differ, so that of a covariance Σ only
-V(a, b) = Σ(a, a) + Σ(b, b) − 2 Σ(a, b) counts. *Quasi-variances* q are those of independent groups
-with q(a) + q(b) = V(a, b) (Firth and de Menezes 2004, Biometrika 91, 65–80): exactly of two groups,
-nearly of more. With them everything that is known of independent groups holds for groups that were
-asked the same questions, rated by the same people or matched in pairs.
+*Dependent groups.* Only differences between groups matter, so that of a covariance Σ only
+V(a, b) = Σ(a, a) + Σ(b, b) − 2 Σ(a, b) counts. *Quasi-variances* q are variances of independent
+groups with q(a) + q(b) = V(a, b) (Firth and de Menezes 2004, Biometrika 91, 65–80), exactly for two
+groups and approximately for more. With them the methods for independent groups apply to groups that
+were asked the same questions, rated by the same people or matched in pairs.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 30  # of fitting quasi-variances: each halves what is amiss, or better
-PRIOR_ROWS = 2.0  # rows of the common variance that every group is lent
-SKEWED_ROWS = 100.0  # rows of the common skewness that every group is lent
-PRIOR_BY_TAILS = 2 / 3  # more of them, times the excess kurtosis
-WEIGHED_ROWS = 100.0  # with the squared weights of all groups, for every group
-ALIKE = 0.18  # of the common variance: less of it, and rows are all but alike
-OWN_ROWS = 10.0  # rows without skewness, beside those of a group alone
-BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness, of a gamma: a tail to one side
-MOST_UNSEEN = 5.0  # times the skewness of few rows that they may have hidden
-TAIL_ALONE = 6.0  # how much more of a tail few rows may hide that other groups do not have
+ROUNDS = 30  # of fitting quasi-variances: each at least halves the error
+PRIOR_ROWS = 2.0  # prior rows with the common variance, in every group
+SKEWED_ROWS = 100.0  # prior rows with the common skewness, in every group
+PRIOR_BY_TAILS = 2 / 3  # further prior rows for each unit of excess kurtosis
+WEIGHED_ROWS = 100.0  # prior rows with the squared weights of all groups, in every group
+ALIKE = 0.18  # of the common variance: rows that vary less are almost equal
+OWN_ROWS = 10.0  # prior rows without skewness, in the skewness of a group by itself
+BY_SKEWNESS = 1.5  # excess kurtosis over squared skewness of a gamma: a tail on one side
+MOST_UNSEEN = 5.0  # the most by which few rows may understate the skewness, as a factor
+TAIL_ALONE = 6.0  # how much more of a tail few rows may hide if other groups have none
 
 
 def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
     """Quasi-variances over variances (cells, groups), from covariances (cells, groups, groups).
 
-    `floor` (cells, groups) is what a single further unit may add to a variance, and the least that
-    is left of it: groups that never differed may differ in the next one. Pairs are fitted by the
-    ratio of what is wanted to what there is, so that no quasi-variance is negative.
+    `floor` (cells, groups) is what one further unit may add to a variance, and a lower bound of the
+    quasi-variance: groups that never differed may differ in the next unit. Pairs are fitted by
+    multiplicative corrections, so that no quasi-variance is negative.
 
     >>> paired = np.array([[[2.0, 1.5], [1.5, 2.0]]])
     >>> quasi_ratio(paired, np.zeros((1, 2)))
@@ -78,8 +78,8 @@ def quasi_ratio(covariance: Floats, floor: Floats) -> Floats:
 class RowMoments(NamedTuple):
     """Sums over independent rows of powers of their influences (cells, groups).
 
-    `rows` is how many rows of equal weight there are, and `effect` how many times as many there
-    really are. Skewness and kurtosis are NaN where they are not known.
+    `rows` is the effective number of rows of equal weight, and `effect` the ratio of the actual
+    number to it. Skewness and kurtosis are NaN where unknown.
     """
 
     variance: Floats
@@ -105,8 +105,8 @@ class RowMoments(NamedTuple):
 class ErrorEstimates(NamedTuple):
     """Standard errors, their degrees of freedom, and skewness over the root of the rows.
 
-    `skew` bends limits below, and those above where `skew_above` does not. `growth` is how fast
-    the square of an error grows with the value that is supposed, up to that of `ceiling`.
+    `skew` bends lower limits, and upper ones unless there is `skew_above`. `growth` is the slope of
+    the squared error by the supposed value, up to the square of `ceiling`.
     """
 
     error: Floats
@@ -117,20 +117,20 @@ class ErrorEstimates(NamedTuple):
     ceiling: Floats | None = None
 
     def scaled(self, factor: Floats) -> ErrorEstimates:
-        """The same with errors multiplied by a number."""
+        """The estimates with errors multiplied by a factor."""
         if self.growth is None or self.ceiling is None:
             return self._replace(error=self.error * factor)
         ends = {"growth": self.growth * factor**2, "ceiling": self.ceiling * factor}
         return self._replace(error=self.error * factor, **ends)
 
 
-def steadied(moments: RowMoments) -> ErrorEstimates:
-    """What is known of statistics (cells, groups) of independent rows, however few and skewed."""
+def error_estimates(moments: RowMoments) -> ErrorEstimates:
+    """Standard errors and degrees of freedom of statistics (cells, groups) of independent rows."""
     rows = moments.rows
     freedom = np.maximum(rows - 1, 0.0)
     row_variance = moments.variance * rows  # of a single row
     kurtosis = np.fmax(np.fmax(_common(moments.kurtosis, rows), moments.kurtosis), 3.0)
-    # Rows that weigh alike may be those of a group that has not seen any of the heavy ones.
+    # A group of equal weights may have missed the heavy rows by chance.
     heavier = np.fmax(ratio(_common(moments.effect, rows), moments.effect), 1.0)
     borrowed = PRIOR_ROWS + PRIOR_BY_TAILS * (kurtosis - 3) + WEIGHED_ROWS * (1 - 1 / heavier)
     total_freedom = freedom.sum(axis=-1, keepdims=True)
@@ -139,12 +139,12 @@ def steadied(moments: RowMoments) -> ErrorEstimates:
     common = common * total_rows / np.maximum(total_freedom, 1.0)  # a mean is fitted to each group
     mixed = ratio(row_variance * rows + borrowed * common, freedom + borrowed)
     variance = np.fmax(mixed, row_variance * rows / np.maximum(freedom, 1.0))
-    # A long tail makes a variance uncertain; where it lies to one side, the bend allows for that.
+    # A long tail makes a variance uncertain; the bend allows for a tail on one side.
     other_freedom = np.maximum(total_freedom - freedom, 1.0)
     unknown = np.maximum(freedom + borrowed**2 / other_freedom, 1e-9) / (freedom + borrowed) ** 2
     ceiling = np.minimum(
         freedom + borrowed, 1 / unknown
-    )  # rows lent by few others are few themselves
+    )  # rows borrowed from few others count as few
     skewness = moments.skewness
     has_skewness = np.isfinite(skewness)
     one_sided = np.where(has_skewness, BY_SKEWNESS * np.nan_to_num(skewness) ** 2, 0.0)
@@ -164,12 +164,12 @@ def steadied(moments: RowMoments) -> ErrorEstimates:
 
 
 def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats]:
-    """The least and the largest skewness of a row: as in all groups, or as in its own alone."""
+    """The smaller and the larger skewness of a row: of all groups, and of the group by itself."""
     common = np.nan_to_num(_common(skewness, rows))
     has_skewness = np.isfinite(skewness)
     skews = np.where(has_skewness, skewness, common)
     mixed = (rows * skews + SKEWED_ROWS * common) / (rows + SKEWED_ROWS)
-    # Few rows seldom show their tail: n of them have no skewness beyond √n, whatever the tail.
+    # Few rows seldom show their tail: the skewness of n rows is at most √n, whatever the tail.
     part = np.abs(skews) / root
     hidden = 1 + TAIL_ALONE * part * _not_shared(skews, np.where(has_skewness, rows, 0.0))
     unseen = np.minimum(hidden / np.maximum(1 - part, 1e-9), MOST_UNSEEN)
@@ -178,7 +178,7 @@ def _skews(skewness: Floats, rows: Floats, root: Floats) -> tuple[Floats, Floats
 
 
 def _not_shared(skewness: Floats, rows: Floats) -> Floats:
-    """The part of each group's skewness that the others do not have; 0 where there are none."""
+    """The share of each group's skewness that the other groups lack; 0 without others."""
     weighted = skewness * rows
     elsewhere = ratio(
         weighted.sum(axis=-1, keepdims=True) - weighted, rows.sum(axis=-1, keepdims=True) - rows
@@ -188,7 +188,7 @@ def _not_shared(skewness: Floats, rows: Floats) -> Floats:
 
 
 def _common(values: Floats, rows: Floats) -> Floats:
-    """The mean over all groups, each by its rows; NaN where nothing is known."""
+    """The mean over all groups, weighted by rows; NaN where no value is known."""
     weight = np.where(np.isfinite(values), rows, 0.0)
     total = weight.sum(axis=-1, keepdims=True)
     return np.broadcast_to(

@@ -1,14 +1,15 @@
 """A confidence interval for a criterion's value: deterministic, and valid however groups differ.
 
-`method="calibrated"` asks of each value whether the data are too far from all groups that uneven
-(`geometry.py` says why the answer holds for any number of groups, sizes and ties);
-`method="guaranteed"` takes the extremes of the measure over exact bounds of all the groups at once.
+`method="calibrated"` inverts a test: is the data's distance from all groups of a given inequality
+too large (`geometry.py` shows why this holds for any number of groups, sizes and ties)?
+`method="guaranteed"` takes the extremes of the measure over exact simultaneous bounds of groups.
 
 *One test.* The lower end of a calibrated interval is above equality exactly where the test of equal
-groups (`homogeneity.py`) rejects at the same level. Where the geometry sees less than the test, the
-test itself says how far from equal the groups are: if they are λ standard errors from equal ones,
-no test is more powerful than Neyman and Pearson's of that one alternative, whose p-value is below p
-with probability Φ(λ − z), z = −Φ⁻¹(p). So λ ≥ z − zₐ with error α, whatever the test is.
+groups (`homogeneity.py`) rejects at the same level. Where the geometry has less power than the
+test, the p-value itself bounds the distance from equality: if groups are λ standard errors from
+equal ones, no test is more powerful than Neyman and Pearson's of that one alternative, whose
+p-value is below p with probability Φ(λ − z), z = −Φ⁻¹(p). So λ ≥ z − zₐ with error α, whatever the
+test is.
 """
 
 from __future__ import annotations
@@ -50,12 +51,10 @@ from evenhand.statistics.arithmetic import ratio
 
 Method = Literal["calibrated", "guaranteed"]
 METHODS: tuple[Method, ...] = ("calibrated", "guaranteed")
-LARGEST_EXPONENT = 200.0  # the cube of it is finite too
-SINGLE_GROUP_SHARE = (
-    0.4  # of the error: what one group apart may add to the distance to equal groups
-)
+LARGEST_EXPONENT = 200.0  # the cube of its exponential is finite too
+SINGLE_GROUP_SHARE = 0.4  # of the error, spent on the gap of one group to all others
 HALVES = np.array([0.5, -0.5])
-LEAST_PART = 1e-9  # of a value: what a p-value shows that just reaches the level
+LEAST_PART = 1e-9  # of a value: the lower end for a p-value that just reaches the level
 MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by one
 
 
@@ -70,10 +69,10 @@ class ConfidenceInterval:
     low, high : float
         The ends of the interval.
     confidence : float
-        How often such intervals hold the truth.
+        The probability that such intervals cover the true value.
     method : str
-        How it was made: "calibrated", "guaranteed", or where groups are not known for sure the
-        answer that decides, such as "bounds", which has no value.
+        "calibrated" or "guaranteed"; where group memberships are uncertain, the deciding answer,
+        such as "bounds", which has no value.
 
     """
 
@@ -116,7 +115,7 @@ def interval(
     {settings}
     {reference}
     confidence : float, default 0.95
-        How often the interval shall hold the truth.
+        The probability that the interval covers the true value.
     method : {"calibrated", "guaranteed"}, default "calibrated"
         "guaranteed" takes the extremes over exact simultaneous bounds of the groups: its coverage
         is proved for rates, and it is wide. "calibrated" is shorter.
@@ -133,13 +132,13 @@ def interval(
 
     See Also
     --------
-    chance : What the criterion shows if all groups are alike.
+    chance : The criterion's distribution if all groups are equal.
 
     Examples
     --------
     >>> y, group = [1, 1, 1, 0] * 100 + [1, 0, 0, 0] * 100, ["a"] * 400 + ["b"] * 400
-    >>> found = interval("statistical_parity", None, y, sensitive_features=group, measure="mpd")
-    >>> print(f"{found.low:.2f} {found.value:.2f} {found.high:.2f}")
+    >>> answer = interval("statistical_parity", None, y, sensitive_features=group, measure="mpd")
+    >>> print(f"{answer.low:.2f} {answer.value:.2f} {answer.high:.2f}")
     0.44 0.50 0.56
 
     """
@@ -181,9 +180,9 @@ def interval_of(
     p_value: float,
     method: Method = "calibrated",
 ) -> ConfidenceInterval:
-    """The interval of one measure, from what is known of the groups and the test that they differ.
+    """The interval of one measure, from estimates of the groups and the p-value of their equality.
 
-    A p-value that is NaN has nothing to say of the lower end.
+    With a p-value of NaN the lower end does not depend on the test.
     """
     measure = settings.resolved
     if measure.falls:  # its ends change places
@@ -228,12 +227,12 @@ def _tested_lower_end(
     p_value: float,
     error: float,
 ) -> float:
-    """The lower end, above equality exactly where the test rejects."""
+    """The lower end, set above equality exactly where the test rejects."""
     from scipy.special import ndtri
 
     if p_value > min(error, np.nextafter(1, 0)):
         return 0.0
-    if low > 0 or settings.tau is not None:  # above some cut points groups may be alike
+    if low > 0 or settings.tau is not None:  # groups may be equal at some cut points
         return low
     measure, observed = settings.function, [cell[0] for cell in cells if cell is not None]
     worst = max(observed, key=lambda cloud: float(measure(cloud.values)))
@@ -244,7 +243,7 @@ def _tested_lower_end(
     information = sum(by_stratum.values()) * estimates.looks
     distance = float(ndtri(error) - ndtri(p_value))
     gap = distance / np.sqrt(max(information, 1e-300))
-    # No groups so far apart are more even than two of them beside others in the middle.
+    # The most even groups at this distance are two that differ, with all others in the middle.
     groups = np.full(len(worst), worst.pooled)
     groups[[worst.values.argmax(), worst.values.argmin()]] += (
         min(gap, np.ptp(worst.values)) * HALVES
@@ -256,20 +255,20 @@ def _tested_lower_end(
 
 
 def _information(cloud: Cloud) -> float:
-    """The most squared standard errors from equality that groups within one unit can be."""
+    """The largest squared distance from equality, in standard errors, of groups one unit apart."""
     weight = cloud.located(np.full(len(cloud), cloud.pooled))[1] ** 2
     largest, total = float(weight.max()), float(weight.sum())
-    top = max(largest, total / 2)  # half of all on either side, or one group that is more
+    top = max(largest, total / 2)  # half of the total on either side, or one group with more
     return top * (total - top) / total if total > 0 else 0.0
 
 
 def _reference_interval(
     estimates: Estimates, reading: Reading, to: Label, confidence: float, method: Method
 ) -> ConfidenceInterval:
-    """The interval of how far the farthest group is from a reference."""
+    """The interval of the largest distance of a group from a reference."""
     if method == "guaranteed" or reading.settings.aggregate != "worst":
         raise InputError(
-            f"Intervals beside to={to!r} are calibrated ones of the worst cell; leave out method= "
+            f"Intervals with to={to!r} are calibrated ones of the worst cell; leave out method= "
             "and aggregate=."
         )
     scale: Scale = "ratio" if reading.settings.function.is_relative else "difference"
@@ -280,7 +279,7 @@ def _reference_interval(
 
 
 def as_computed(reading: Reading) -> Reading:
-    """A reading by a measure that falls, as one by the measure that it is one minus."""
+    """The reading by the measure of inequality that a falling measure is one minus."""
     measure = reading.settings.resolved
     return replace(
         reading,
@@ -295,14 +294,14 @@ Cells = list[tuple[Cloud, NDArray[np.bool_], Floats] | None]
 
 
 def cells_of(estimates: Estimates, settings: Settings) -> Cells:
-    """The groups observed in each cell, transformed as the measure wants them.
+    """The groups observed in each cell, transformed for the measure.
 
-    A relative measure is one of values of at least 0: where none of those observed is less, the
-    true ones are supposed not to be.
+    Relative measures need values of at least 0: if no observed value is negative, the true ones are
+    assumed not to be.
     """
     relative = settings.function.is_relative
     exp = settings.applied == "exp" and relative
-    # Measures share their cells: those of values that cannot be negative are cut by none.
+    # Measures share their cells: where no value can be negative, none is truncated.
     key = (exp, relative and bool((estimates.curves < 0).any()))
     if key not in estimates.located:
         estimates.located[key] = _located(estimates, *key)
@@ -333,16 +332,16 @@ def _located(estimates: Estimates, exp: bool, relative: bool) -> Cells:
 
 
 def _exp(values: Floats, observed: Floats) -> Floats:
-    """Exponentials, for a measure without a scale: the largest value observed becomes 1."""
+    """Exponentials for a scale-free measure, with the largest observed value set to 1."""
     return np.asarray(np.exp(np.minimum(values - observed.max(), LARGEST_EXPONENT)))
 
 
 def _calibrated(
     cells: Cells, estimates: Estimates, measure: Measure, error: float, worst: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Lower ends that allow for the number of independent cells; upper ends need not.
+    """Calibrated ends; lower ones are corrected for the number of independent cells.
 
-    Where only the worst cell counts, a lower end is not searched for unless it is the largest.
+    Where only the worst cell counts, only the largest lower end is searched for.
     """
     from scipy.special import ndtri
 
@@ -357,7 +356,7 @@ def _calibrated(
     for i in sorted(present, key=lambda i: -observed[i]):
         counts = None if measure.reads == "extremes" else _counts(estimates, i)
         if counts is not None and (not measure.is_solved or not has_many_groups(counts[1])):
-            counts = None  # the noise of few groups, or by another measure, is not taken off
+            counts = None  # the correction for noise needs many groups and a suitable measure
         if counts is not None:
             highs[i] = max(observed[i], min(highs[i], many_groups_upper(*counts, measure, reach)))
         if measure.is_solved and (worst or len(cells) <= MOST_SEARCHED):
@@ -372,9 +371,9 @@ def _calibrated(
 
 
 def _one_group_gap(estimates: Estimates, cell: int, error: float) -> float:
-    """A lower bound of how far some group is from all others together: the largest gap is no less.
+    """A lower bound of the largest gap: that between some group and all others together.
 
-    The distance to equal groups misses one group apart among many, which the test does not.
+    The distance to equal groups misses a single outlying group among many; the test does not.
     """
     counts = _counts(estimates, cell)
     if counts is None:
@@ -399,9 +398,9 @@ def _counts(estimates: Estimates, cell: int) -> tuple[Floats, Floats] | None:
 def _guaranteed(
     cells: Cells, estimates: Estimates, measure: Measure, error: float, _: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """The extremes over bounds that hold for all groups and cells at once.
+    """The extremes over bounds that hold simultaneously for all groups and cells.
 
-    Of a measure that is not known to be quasi-convex only the least value is.
+    For a measure that is not declared quasi-convex only the lower end is defined.
     """
     lows, highs, observed = (np.full(len(cells), np.nan) for _ in range(3))
     for i, cell in enumerate(cells):
@@ -420,7 +419,7 @@ def _box(
     measure: Measure,
     error: float,
 ) -> tuple[Floats, Floats]:
-    """Bounds of every group of a cell that hold for all cells and groups at once (Šidák)."""
+    """Simultaneous bounds of every group of a cell, over all cells and groups (Šidák)."""
     low, high = (part[at][cell[1]] for part in estimates.all_at_once(error))
     observed = estimates.values[at][cell[1]]
     if not np.array_equal(cell[2][cell[1]], observed):
@@ -437,7 +436,7 @@ def _across_cuts(
     estimates: Estimates,
     value: float,
 ) -> tuple[float, float]:
-    """Over cut points: the supremum, or the integral; the exact value knows more cuts."""
+    """The interval of a supremum or integral over cut points; the exact value uses more of them."""
     edges = np.asarray(estimates.cells, dtype=np.float64)
     if settings.aggregate == "integral":
         ends = np.concatenate([scores.values[:1], (edges[1:] + edges[:-1]) / 2, scores.values[-1:]])

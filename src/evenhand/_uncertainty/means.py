@@ -1,4 +1,4 @@
-"""Means and losses, and functions of several means, by what single rows do to them."""
+"""Means, losses and functions of several means, with limits from the influence of single rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._data.tallies import POWERS, Tally
 from evenhand._uncertainty.clusters import Amount
 from evenhand._uncertainty.curves import Estimates, Floats, student_limits
-from evenhand._uncertainty.influence import PRIOR_ROWS, ErrorEstimates, RowMoments, steadied
+from evenhand._uncertainty.influence import PRIOR_ROWS, ErrorEstimates, RowMoments, error_estimates
 from evenhand._uncertainty.replicates import influence_amount, squares_of
 from evenhand.statistics import E, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
@@ -24,7 +24,7 @@ UNEXPLAINED = 9.0  # the same of a function of several means: between gamma's an
 
 
 def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
-    """Means by Student's limits; a function of several means varies with all, or with the first."""
+    """Means with Student's limits; functions of several means vary with all or the first."""
     if statistic.scale is not None:
         return _scaled(source, statistic, table)
     name, per = statistic.means[0], statistic.relative_to
@@ -46,14 +46,14 @@ def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
 def _dependent(
     source: Tally, moments: RowMoments, amount: Amount | None
 ) -> tuple[ErrorEstimates, ErrorEstimates]:
-    """What is known of groups beside each other, and of each alone."""
-    errors = steadied(moments)
+    """Error estimates for comparing groups, and for each group by itself."""
+    errors = error_estimates(moments)
     if amount is None:
         return (errors.scaled(np.sqrt(_sampled_part(source))),) * 2
     spread = _row_variance(moments, errors)
     dependent = []
     for rows in (amount.rows, amount.alone):
-        supposed = steadied(
+        supposed = error_estimates(
             moments._replace(variance=ratio(spread, rows), rows=np.maximum(rows, 1e-9))
         )
         error = np.sqrt(np.nan_to_num(ratio(spread, rows)))
@@ -64,7 +64,7 @@ def _dependent(
 
 
 def _row_variance(moments: RowMoments, errors: ErrorEstimates) -> Floats:
-    """The variance of single rows; where a few of them vary less than all do, with that of all."""
+    """The variance of single rows, with prior rows where a few vary less than all rows do."""
     variances = moments.variance * moments.rows
     unbiased = variances * moments.rows / np.maximum(moments.rows - 1, 1.0)
     steadied_variances = errors.error**2 * moments.rows
@@ -72,7 +72,7 @@ def _row_variance(moments: RowMoments, errors: ErrorEstimates) -> Floats:
 
 
 def _sampled_part(source: Tally) -> Floats:
-    """What a finite population leaves to chance, of the variance."""
+    """The share of the variance that remains after finite population corrections."""
     if "fpc" not in source.sums:
         return np.ones(1)
     return np.nan_to_num(
@@ -81,13 +81,13 @@ def _sampled_part(source: Tally) -> Floats:
 
 
 def _row_moments(source: Tally, name: str, mean: Floats) -> RowMoments:
-    """Moments of the influences wᵢ (vᵢ − T) / W, from sums of powers; of losses by their tails."""
+    """Moments of the influences wᵢ (vᵢ − T) / W from sums of powers; else a loss's typical tail."""
     weight, center = source.table("group"), np.nan_to_num(mean)
     second, third, fourth = (central_sum(source, name, power, center) for power in (2, 3, 4))
     squares = source.table("group", of="weight²") if "weight²" in source.sums else weight
     rows = np.nan_to_num(ratio(weight**2, squares))
     effect = ratio(source.table("group", of="rows"), rows)
-    if second is None:  # the weights are taken not to go with the value
+    if second is None:  # assume that weights are independent of the value
         square = ratio(source.table("group", of=f"{name}²"), weight)
         second = np.maximum(np.nan_to_num(square - center**2), 0.0) * squares
     second = _between_groups(np.nan_to_num(ratio(second, weight**2)), mean, rows)
@@ -105,7 +105,7 @@ def _row_moments(source: Tally, name: str, mean: Floats) -> RowMoments:
 
 
 def _between_groups(variance: Floats, mean: Floats, rows: Floats) -> Floats:
-    """Variances; where most groups are single rows, at least what their means differ by."""
+    """Variances; where most groups are single rows, at least the variance between groups."""
     present = rows > 0
     groups = np.count_nonzero(present)
     if groups < 2 or rows[present].sum() >= 2 * groups:
@@ -119,9 +119,9 @@ def _between_groups(variance: Floats, mean: Floats, rows: Floats) -> Floats:
 def _with_prior_rows(
     variance: Floats, value: Floats, rows: Floats, bounds: tuple[float, float]
 ) -> Floats:
-    """Variances, none less than what two further rows at an end of the range would add.
+    """Variances of at least what two further rows at an end of the range would add.
 
-    Two rows of all groups; or, where rows are the same in every group, two of each.
+    Two rows among all groups or, where the rows of every group are equal, two in each.
     """
     if not np.isfinite(bounds).all():
         return variance
@@ -177,9 +177,9 @@ def central_sum(source: Tally, of: str, power: int, center: Floats) -> Floats | 
 
 
 def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
-    """A function of several means, all of which vary, on the scale where it varies evenly.
+    """A function of several means, all of which vary, on its variance-stabilizing scale.
 
-    Its influence is the sum of those on the means, times how it changes with each.
+    Its influence is the sum of those on the means, times its derivative by each.
     """
     scale, weight = statistic.scale, source.table("group")
     assert scale is not None
@@ -204,11 +204,11 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
 
 
 def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
-    """Σ ψ² of each group, where two rows more vary like the rows of all groups.
+    """Σ ψ² of each group, with two prior rows that vary like the rows of all groups.
 
-    Next to a spread that was taken from the same few rows nothing is ever far: n of them have no
-    kurtosis above n. Next to the spread of all rows, tails show (Bonett 2006, Computational
-    Statistics & Data Analysis 50, 775–782). The last mean is the one that gives the spread.
+    Relative to a spread estimated from the same few rows no row is an outlier: the kurtosis of n
+    rows is at most n. Relative to the spread of all rows, tails show (Bonett 2006, Computational
+    Statistics & Data Analysis 50, 775–782). The last mean is the one that determines the spread.
     """
     spread = np.nan_to_num(ratio(rows, np.abs(slope)))
     common = (second * spread**2).sum() * rows.sum() / max(spread.sum() ** 2, 1e-300)
@@ -219,9 +219,9 @@ def _with_unseen_tails(second: Floats, rows: Floats, slope: Floats) -> Floats:
 
 
 def _log_spread_errors(errors: ErrorEstimates, rows: Floats) -> ErrorEstimates:
-    """The same of the logarithm of a spread, which varies more the fewer rows it is taken from.
+    """Error estimates of the logarithm of a spread, corrected for few rows.
 
-    That of n normal rows has trigamma((n − 1) / 2) for a variance, where 2 / (n − 1) is told here.
+    For n normal rows its variance is trigamma((n − 1) / 2); `errors` has 2 / (n − 1).
     """
     from scipy.special import polygamma
 
@@ -243,7 +243,7 @@ def _second(
 
 
 def row_squares(source: Tally, statistic: Any) -> Floats | None:
-    """Σ ψ² over independent rows (groups) of a function of means; None where it was not counted."""
+    """Σ ψ² of a function of means over independent rows (groups); None if it was not counted."""
     weight = source.table("group")
     center = [np.nan_to_num(ratio(source.table("group", of=o), weight)) for o in statistic.means]
     if statistic.relative_to:
@@ -264,7 +264,7 @@ def row_squares(source: Tally, statistic: Any) -> Floats | None:
 def _product(
     source: Tally, first: str, second: str, name: str, first_center: Floats, second_center: Floats
 ) -> Floats:
-    """Σ w² (x − x̄) (z − z̄) by group; where it was not counted, that of weights of their own."""
+    """Σ w² (x − x̄) (z − z̄) by group; if not counted, as if weights were independent of both."""
     if "weight" not in source.sums:
         sums = [source.table("group", of=column) for column in (first, second)]
         rows, mixed = source.table("group"), _or_uncorrelated(source, name, *sums)
@@ -287,27 +287,28 @@ def _product(
 
 
 def _or_uncorrelated(source: Tally, name: str, first: Floats, second: Floats) -> Floats:
-    """A sum of products; where it was not counted, that of columns that do not go together."""
+    """A sum of products; if it was not counted, that of uncorrelated columns."""
     if name in source.sums:
         return source.table("group", of=name)
     return np.nan_to_num(ratio(first * second, source.table("group")))
 
 
 def _derived(source: Tally, statistic: Any, table: Table, first: Estimates) -> Estimates:
+    """A function of several means, with the limits of the first mean and the others fixed."""
     weight = source.table("group")
     other_means = [ratio(source.table("group", of=name), weight) for name in statistic.means[1:]]
     return _transformed(table, first, partial(_recomputed, statistic, [*other_means, weight]))
 
 
 def _recomputed(statistic: Any, other_means: Sequence[Floats], means: Floats) -> Floats:
-    """The statistic, were its first mean one of these."""
+    """The statistic for these values of its first mean."""
     return np.asarray([statistic.function(mean[0], *other_means)[None] for mean in means])
 
 
 def _transformed(
     table: Table, first: Estimates, transform: Callable[[Floats], Floats]
 ) -> Estimates:
-    """Limits of a monotone function, from those of what it is a function of."""
+    """Limits of a monotone function, from those of its argument."""
     curves = transform(first.curves)
     falls = np.nanmean(curves[-1] - curves[0]) < 0
     curves = curves[::-1] if falls else curves

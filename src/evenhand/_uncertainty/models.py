@@ -1,4 +1,4 @@
-"""Rows counted in cells: in every group, outcomes given what the criterion conditions on."""
+"""Null models of counts: in every group, outcomes given what the criterion conditions on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Model(Protocol):
-    """Rows of fixed group sizes whose outcomes are drawn again."""
+    """A model that redraws outcomes, with group sizes fixed."""
 
     @property
     def observed(self) -> Floats:
@@ -33,13 +33,13 @@ class Model(Protocol):
 
     @property
     def pooled(self) -> Floats:
-        """The truth if all groups are equal (given, 1, outcomes)."""
+        """The common shares or means if all groups are equal (given, 1, outcomes)."""
 
     def expected(self, truth: Floats) -> Table:
-        """The table of statistics of a truth itself."""
+        """The table of statistics at true shares or means."""
 
     def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
-        """Tables (replicates, cells, groups) that a truth shows, some replicates at a time."""
+        """Simulated tables (replicates, cells, groups), some replicates at a time."""
 
 
 def shares(counts: NDArray[Any]) -> Floats:
@@ -56,9 +56,9 @@ LARGE_VARIANCE = 400.0
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Observed counts (given, groups, outcomes), and how counts are read as a table.
+    """Observed counts (given, groups, outcomes), and the function that reads them as a table.
 
-    Weighted rows count as many as would vary as much: (Σ w)² / Σ w² (Kish's effective size).
+    Weighted rows have Kish's effective size (Σ w)² / Σ w².
     """
 
     counts: NDArray[Any]
@@ -87,7 +87,7 @@ class Counts:
 
 
 def counts_of(tally: Tally, criterion: Criterion, favorable: Any = None) -> Counts:
-    """Read a tally as draws, with what the criterion conditions on kept as it is."""
+    """The counts of a tally, with what the criterion conditions on fixed."""
     fixed = criterion.statistic.conditions
     free = sorted({*criterion.statistic.axes} - {*fixed})
     axes = tuple(tally.axis(name) for name in (*fixed, "group", *free))
@@ -104,7 +104,7 @@ def counts_of(tally: Tally, criterion: Criterion, favorable: Any = None) -> Coun
 
 
 def effective(weight: Floats, squares: Floats) -> NDArray[np.int64]:
-    """How many equally weighted rows vary as much, in whole rows."""
+    """Effective numbers of equally weighted rows, rounded."""
     return np.rint(effective_rows(weight, squares)).astype(np.int64)
 
 
@@ -114,7 +114,7 @@ def effective_rows(weight: Floats, squares: Floats) -> Floats:
 
 
 def _drawn(sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator) -> Floats:
-    """Multinomial counts (times, given, groups, outcomes); normal ones where all are many."""
+    """Multinomial counts (times, given, groups, outcomes), or normal ones where all are large."""
     many = (_variance(sizes, truth) > LARGE_VARIANCE).all(axis=-1)
     if many.all():
         return _normal(sizes, truth, times, rng)
@@ -132,7 +132,7 @@ def _variance(sizes: NDArray[np.int64], truth: Floats) -> Floats:
 def _multinomial(
     sizes: NDArray[np.int64], truth: Floats, times: int, rng: np.random.Generator
 ) -> Floats:
-    """Counts (times, groups, outcomes): outcomes rare in some group exactly, the others normal."""
+    """Counts (times, groups, outcomes); outcomes that are rare in some group are drawn exactly."""
     rare = (_variance(sizes, truth) <= LARGE_VARIANCE).any(axis=0)
     if np.count_nonzero(~rare) <= 2:
         return rng.multinomial(sizes, truth, size=(times, len(sizes))).astype(np.float64)
@@ -181,7 +181,7 @@ def _tally(axes: tuple[Axis, ...], counts: NDArray[Any]) -> Tally:
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Observed means (cells, groups, 1), the error of each, and how means are read as a table."""
+    """Observed means (cells, groups, 1) with errors, and the function reading them as a table."""
 
     observed: Floats
     sizes: Floats
@@ -208,7 +208,7 @@ class Means:
 
 
 def means_of(sums: Tally, criterion: Criterion, favorable: Any = None) -> Means:
-    """Means by group; of several sums the first varies, and the others stay as they are."""
+    """Means by group; of several sums only the first varies."""
     names, below = criterion.statistic.means, criterion.statistic.relative_to
     weight = sums.table("group")
     mean = np.nan_to_num(ratio(sums.table("group", of=names[0]), weight))
@@ -234,7 +234,7 @@ def means_of(sums: Tally, criterion: Criterion, favorable: Any = None) -> Means:
 
 
 def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
-    """Errors of the means, with the pooled variance lent to small groups as two more rows."""
+    """Errors of the means, with two prior rows of the pooled variance."""
     variance = np.maximum(square - mean**2, 0.0)
     pooled = (variance * sizes).sum() / sizes.sum()
     steadied = (variance * sizes + PRIOR_ROWS * pooled) / np.maximum(sizes - 1 + PRIOR_ROWS, 1.0)
@@ -242,7 +242,7 @@ def _errors(mean: Floats, square: Floats, sizes: Floats) -> Floats:
 
 
 def areas_of(scores: RankedScores, criterion: Criterion, favorable: Any = None) -> Means:
-    """Areas under the ROC curve with the errors of a common area; undefined groups are left out."""
+    """Areas under the ROC curve with the errors of a common area; undefined ones are left out."""
     table = criterion.table(scores, favorable)
     undefined = np.isnan(table.values)
     errors = np.where(undefined, np.nan, fair_errors(scores, table))
@@ -260,7 +260,7 @@ MOST_CUTS, LEAST_CUTS, MOST_CELLS = 64, 20, 1280
 
 
 def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
-    """Counts of the rows between cut points, at quantiles and evenly spaced; and those points."""
+    """Counts of rows between cut points, which are quantiles and evenly spaced; and the points."""
     groups = len(scores.groups)
     number = int(np.clip(MOST_CELLS // groups, LEAST_CUTS, MOST_CUTS))
     mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
@@ -289,7 +289,7 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
 
 
 def across_cuts(settings: Settings, model: Counts, edges: Floats, span: Floats) -> Settings:
-    """How the measure is taken over the cut points: supremum or integral, as sums of cells."""
+    """Settings that take the measure's supremum or integral over the cut points."""
     if settings.aggregate == "integral":
         ends = np.concatenate([span[:1], (edges[1:] + edges[:-1]) / 2, span[1:]])
         widths = np.diff(ends)
@@ -300,7 +300,7 @@ def across_cuts(settings: Settings, model: Counts, edges: Floats, span: Floats) 
 
 
 def hits_of(bins: Tally, criterion: Criterion, favorable: Any = None) -> Counts:
-    """Hits and misses in every bin of the score; the scores stay as they are."""
+    """Hits and misses in every bin of the score, with the scores fixed."""
     weight = bins.table("bin", "group")
     hits = bins.table("bin", "group", of="hits")
     squares = bins.table("bin", "group", of="weight²") if "weight²" in bins.sums else weight

@@ -1,4 +1,4 @@
-"""How many more rows would turn "cannot tell" into an answer, and of which groups."""
+"""Sample sizes that would turn "cannot tell" into an answer, and the groups that limit it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from evenhand._words import listing, number, points_up
 
 LIMITING = 3  # groups named at most
 MOST_TIMES = 1000.0
-HARDLY = 1.05  # times as many are slightly more
+HARDLY = 1.05  # up to this factor it is "slightly more" rows
 STEPS = 18
 
 
 @dataclass(frozen=True)
 class Needed:
-    """How many times the rows of an audit would tell, four times in five.
+    """The multiples of an audit's rows that would reach a conclusion with a power of 0.8.
 
     Attributes
     ----------
     differ : float
-        To show that groups differ, if they differ as was observed; infinite if they look alike.
+        To show that groups differ, if they differ as observed; infinite if they look equal.
     alike : float
-        To show that they are alike within the margin, if they are; NaN where there is no margin.
+        To show that they are alike within the margin, if they are equal; NaN without a margin, and
         1 if these rows would usually have shown it.
     lacking : tuple of (group, rows)
-        The groups whose own intervals are widest; the rows are None where they are not known.
+        The groups whose own intervals are widest; the rows are None where unknown.
     margin : float or None
-        What counts as alike.
+        Differences up to this count as alike.
     is_share : bool
-        Whether the margin is one of shares, and so is written in percentage points.
+        Whether the margin is a difference of shares, to be written in percentage points.
 
     """
 
@@ -47,7 +47,7 @@ class Needed:
 
     @property
     def sentence(self) -> str:
-        """How many rows would tell, in plain words."""
+        """The required sample size in plain words."""
         conclusion = (
             points_up(self.margin) if self.is_share and self.margin else number(self.margin)
         )
@@ -71,9 +71,9 @@ class Needed:
 def needed(
     estimates: Estimates, level: float, margin: float | None, tests: int = 1, target: float = 0.8
 ) -> Needed | None:
-    """How many times the rows behind these estimates would tell; by normal noise, in a moment.
+    """The multiples of the rows that would reach a conclusion, by a fast normal approximation.
 
-    Of distributions, whose test is another one, nothing is said.
+    None for distributions, which have a different test.
     """
     model = NormalModel.of_estimates(estimates)
     if model is None:
@@ -101,7 +101,7 @@ def needed(
 def crossing(
     chance: Callable[[float], float], target: float, ends: tuple[float, float], steps: int = STEPS
 ) -> float:
-    """Where a rising function reaches the target, by halving on a logarithmic scale."""
+    """The point at which a rising function reaches the target, by bisection on a log scale."""
     low, high = ends
     if chance(high) < target:
         return np.inf
@@ -112,7 +112,7 @@ def crossing(
 
 
 def limiting(errors: Floats) -> list[int]:
-    """The groups whose own intervals are widest, widest first; none if most are as wide."""
+    """The groups whose own intervals are widest, widest first; none if most are about as wide."""
     finite = np.flatnonzero(np.isfinite(errors))
     wide = finite[errors[finite] >= errors[finite].max(initial=0.0) / 2]
     if len(wide) > len(finite) / 2:
@@ -121,7 +121,7 @@ def limiting(errors: Floats) -> list[int]:
 
 
 def lacking(groups: Sequence[tuple[Label, float | None]]) -> str:
-    """Which groups' rows are lacking, as a sentence with a space before it."""
+    """A sentence, after a space, that names the groups that need more rows."""
     if not groups:
         return ""
     names = [show(group) + ("" if rows is None else f" ({rows:,.0f})") for group, rows in groups]
@@ -129,7 +129,7 @@ def lacking(groups: Sequence[tuple[Label, float | None]]) -> str:
 
 
 def about(factor: float) -> str:
-    """How many times, about.
+    """An approximate factor in words.
 
     >>> about(26.2), about(1e5)
     ('about 26 times', 'more than 1,000 times')
@@ -138,7 +138,7 @@ def about(factor: float) -> str:
 
 
 def times(factor: float) -> str:
-    """How many times, to two digits.
+    """A factor in words, to two digits.
 
     >>> times(0.4321), times(1.84), times(26.2), times(1e5)
     ('0.43 times', '1.8 times', '26 times', 'more than 1,000 times')

@@ -1,6 +1,6 @@
-"""The same as `design.py` with normal noise: a good first answer within milliseconds.
+"""Normal approximations of the simulated samples of `design.py`, within milliseconds.
 
-It serves any statistic that has standard errors, and several questions at once.
+They serve any statistic with standard errors, and several tests at once.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Floats = NDArray[np.float64]
 
 SEED = 20_000
 NULL_DRAWS, QUICK_DRAWS = 1000, 500
-WIDEST = 20  # groups with the widest intervals, which decide where that of the difference ends
+WIDEST = 20  # groups with the widest intervals, which determine that of the largest difference
 
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """Standardized differences (outcomes, groups) of groups from what is common to them.
+    """Standardized differences (outcomes, groups) of groups from their common value.
 
-    `weight` is the root of each group's share of the rows; `share` that of each outcome, and
-    `roots` the roots of each group's own outcomes, by which counts vary.
+    `weight` is the root of each group's share of the rows; `share` is the common share of each
+    outcome, and `roots` are the roots of each group's own shares, by which its counts vary.
     """
 
     shift: Floats
@@ -39,7 +39,7 @@ class Stratum:
 
     @classmethod
     def of_rates(cls, sizes: Floats, shares: Floats) -> Stratum:
-        """Shares (outcomes, groups) of rows, which add up to 1."""
+        """The stratum of shares (outcomes, groups), which add up to 1."""
         weight = np.sqrt(sizes / sizes.sum())
         share = np.maximum((shares * weight**2).sum(axis=1, keepdims=True), 1e-12)
         shift = np.sqrt(sizes) * (shares - share) / np.sqrt(share)
@@ -47,7 +47,7 @@ class Stratum:
 
     @classmethod
     def of_values(cls, values: Floats, errors: Floats) -> Stratum:
-        """Values with standard errors."""
+        """The stratum of values with standard errors."""
         weight = (1 / errors) / np.sqrt((errors**-2).sum())
         common = float((weight**2 * values).sum())
         return cls(((values - common) / errors)[None], weight)
@@ -59,11 +59,11 @@ class Stratum:
         return int(max(outcomes - 1, 1) * (groups - 1))
 
     def null(self, draws: int) -> tuple[Floats, Floats]:
-        """Omnibus statistics and largest contrasts of draws from groups that are alike."""
+        """Omnibus statistics and largest contrasts of draws from equal groups."""
         return self._statistics(0.0, self._noise(draws, SEED, is_null=True))
 
     def drawn(self, factor: float) -> tuple[Floats, Floats]:
-        """The same of groups with this many times the rows that are as unlike as these."""
+        """The same statistics of groups that differ as these do, with `factor` times the rows."""
         return self._statistics(np.sqrt(factor), self._own_noise)
 
     @cached_property
@@ -71,7 +71,7 @@ class Stratum:
         return self._noise(QUICK_DRAWS, SEED + 1, is_null=False)
 
     def _noise(self, draws: int, seed: int, is_null: bool) -> Floats:
-        """What chance adds to the shift; outcomes of rare kinds vary less than those of others."""
+        """Noise of the shift; with rare outcomes it varies less."""
         noise = np.random.default_rng(seed).standard_normal((draws, *self.shift.shape))
         if self.share is not None and self.roots is not None:
             root = np.sqrt(self.share)
@@ -93,9 +93,9 @@ class Stratum:
 class NormalModel:
     """A design by normal noise.
 
-    `questions` are strata that are tested together, one question a test. `values` and `errors`
-    (cells, groups) are in units of the statistic; of a rate, `rates` and `sizes` say what errors
-    come from, as limits of few rows are wider.
+    `questions` are the tests, each of several strata. `values` and `errors` (cells, groups) are in
+    units of the statistic; for a rate, errors follow from `rates` and `sizes`, since limits of few
+    rows are wider.
     """
 
     questions: tuple[tuple[Stratum, ...], ...]
@@ -106,21 +106,21 @@ class NormalModel:
 
     @classmethod
     def of_rates(cls, sizes: Floats, rates: Floats) -> NormalModel:
-        """Groups of these sizes with these true rates."""
+        """The design of groups of these sizes with these true rates."""
         stratum = Stratum.of_rates(sizes, np.stack([rates, 1 - rates]))
         errors = np.sqrt(rates * (1 - rates) / sizes)
         return cls(((stratum,),), rates[None], errors[None], sizes[None], rates[None])
 
     @classmethod
     def of_means(cls, means: Floats, errors: Floats) -> NormalModel:
-        """Groups with these true means, and standard errors of what is observed of them."""
+        """The design of groups with these true means and standard errors."""
         return cls(((Stratum.of_values(means, errors),),), means[None], errors[None])
 
     @classmethod
     def of_estimates(cls, estimates: Estimates) -> NormalModel | None:
-        """Groups that differ as was observed, to test; with errors as if they were alike.
+        """The design of groups that differ as observed, with errors as if they were equal.
 
-        The differences of many groups are mostly noise, which is taken off.
+        The observed differences of many groups are mostly noise, which is subtracted.
         """
         errors = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) / 2
         defined = np.isfinite(estimates.values) & np.isfinite(errors) & (errors > 0)
@@ -145,7 +145,7 @@ class NormalModel:
         return cls(tests, zeros, errors, np.where(defined, sizes, np.nan), rates)
 
     def detector(self, level: float) -> Callable[[float], float]:
-        """How often the test rejects, as a function of how many times the rows there are."""
+        """The power of the test as a function of the multiple of the rows."""
         share_of_level = level / len(self.questions)
         limits = [_critical(question, share_of_level) for question in self.questions]
 
@@ -159,11 +159,11 @@ class NormalModel:
         return detected
 
     def alike(self, margin: float, confidence: float, factor: float = 1.0) -> float:
-        """How often the interval of the largest difference ends within the margin."""
+        """The probability that the interval of the largest difference ends within the margin."""
         return float((self.upper_ends(confidence, factor) <= margin).mean())
 
     def upper_ends(self, confidence: float, factor: float = 1.0) -> Floats:
-        """Upper limits of the largest difference in any cell, one a draw."""
+        """Upper limits of the largest difference in any cell, one for each draw."""
         rng = np.random.default_rng(SEED)
         largest = np.zeros(QUICK_DRAWS)
         for values, errors in zip(self.values, self._errors(factor), strict=True):
@@ -177,7 +177,7 @@ class NormalModel:
         return largest
 
     def _errors(self, factor: float) -> Floats:
-        """Standard errors; those of rates as if a hit and a miss in two more rows were seen."""
+        """Standard errors; those of rates with a hit and a miss added."""
         if self.rates is None or self.sizes is None:
             return np.asarray(self.errors / np.sqrt(factor))
         rows = self.sizes * factor
@@ -186,7 +186,7 @@ class NormalModel:
 
 
 def _cleared(question: tuple[Stratum, ...]) -> tuple[Stratum, ...]:
-    """The differences less what chance adds to those of more than two groups, on average."""
+    """The differences, less the average contribution of noise with more than two groups."""
     square = sum(float((stratum.shift**2).sum()) for stratum in question)
     noise = sum(stratum.free for stratum in question) - 1
     part = np.sqrt(max(1 - noise / square, 0.0)) if square > 0 else 0.0
@@ -194,10 +194,10 @@ def _cleared(question: tuple[Stratum, ...]) -> tuple[Stratum, ...]:
 
 
 def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
-    """The omnibus statistic and the contrast from which on the test rejects."""
+    """The critical values of the omnibus statistic and of the largest contrast."""
     from scipy.special import chdtri
 
-    if level * DRAWS < ENOUGH:  # beyond its draws the test looks at tails
+    if level * DRAWS < ENOUGH:  # too few draws beyond: the test uses tail probabilities
         tests = sum(stratum.shift.size for stratum in question)
         free = sum(stratum.free for stratum in question)
         return float(chdtri(free, level * SHARES[0])), float(chdtri(1, level * SHARES[1] / tests))
@@ -217,7 +217,7 @@ def _normal_limits(values: Floats, errors: Floats, distance: float) -> Floats:
 
 
 def _joint(strata: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """The statistics of strata that are tested as one."""
+    """The statistics of strata that are tested together."""
     squares = np.sum([square for square, _ in strata], axis=0)
     return squares, np.max([contrast for _, contrast in strata], axis=0)
 
@@ -225,7 +225,7 @@ def _joint(strata: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 def _questions(
     shares: Floats, sizes: Floats, strata: NDArray[np.intp]
 ) -> tuple[tuple[Stratum, ...], ...]:
-    """Cells of one distribution are outcomes of a stratum; other cells are their own questions."""
+    """The tests: cells of one distribution are outcomes of a stratum, others are separate tests."""
     partitions, single = [], []
     for stratum in np.unique(strata):
         cells = np.flatnonzero(strata == stratum)
@@ -249,7 +249,7 @@ def _questions(
 def farthest(
     limits: Callable[[float], Floats], confidence: float, angles: Floats = ANGLES
 ) -> Floats:
-    """The largest difference within a distance of each draw, split as it is largest."""
+    """The largest difference within a distance of each draw, over all splits between two groups."""
     from scipy.special import ndtri
 
     reach = float(-ndtri((1 - confidence) / 2))

@@ -1,22 +1,22 @@
-"""How much more uneven one model is than another on the same rows: intervals without resampling.
+"""Intervals of the difference in inequality of two models on the same rows, without resampling.
 
-Two models share their rows, so what chance does to one it partly does to the other. An upper limit
-of m(p) − m(r), for the rates p and r of two models, supposes that r is truly less unequal than it
-looks. For each level of evenness the nearest such r lies q standard errors from the data
-(`geometry.py` says how its distance is judged), and p, which goes with r, has moved along: by its
-correlation with r in every group. What is left of the reach, √(reach² − q²), lets p be more
-uneven than it looks. The largest m(p) − m(r) on the way is the limit.
+Two models share their rows, so their errors are correlated. An upper limit of m(p) − m(r), for the
+rates p and r of two models, supposes that r is truly less unequal than observed. For each level of
+inequality the nearest such r is q standard errors from the data (see `geometry.py` for the
+distribution of this distance), and p is shifted with it, by its correlation with r in every group.
+The remaining distance, √(reach² − q²), lets p be more unequal than observed. The largest
+m(p) − m(r) along this path is the limit.
 
-For one direction this is the interval of the difference of two correlated normal variables. It
-holds where groups are tied or alike too, since the distance counts all equalities that bind r, and
-an upper limit of m(p) needs no more than one normal variable. Where all groups of r may be alike
-nothing can be traded beyond equality: there either model gets half of the error.
+For one direction this is the interval of the difference of two correlated normal variables. It also
+holds where groups are tied or equal, since the distance counts all equalities that bind r, and an
+upper limit of m(p) needs only one normal variable. Where all groups of r may be equal, the path
+ends: there either model gets half of the error.
 
-Of several cells the worst counts: max m(p) − max m(r) is at most m(p) in the cell where p is worst
-less m(r) in any cell: the same one, or that where r looks worst; either gets half of the error.
-Cells where p is clearly not the worst are left out. Whatever the groups, models and dependence,
-[low − high, high − low] of two single intervals with half of the error each holds too;
-it serves distributions, sums over cells, and measures that are not solved here.
+Of several cells the worst one counts: max m(p) − max m(r) is at most m(p) in the cell where p is
+worst less m(r) in any cell: the same one, or the one with the largest observed m(r); either gets
+half of the error. Cells where p is clearly not the worst are left out. For any groups, models and
+dependence, [low − high, high − low] of two single intervals with half of the error each is valid
+too; it serves distributions, sums over cells, and measures without such a path.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 
-BOX = 0.1  # the part of the error that goes to telling which cell is the worst
+BOX = 0.1  # the share of the error spent on identifying the worst cell
 ANGLES = np.linspace(0, np.pi / 2, 7)
 ROUNDS, EXTREMES, WIDEST = 3, 2, 2
 FARTHEST = 7.5
 STEPS = np.array([0.0, 0.3, 0.6, 1.0, 1.3, 1.8, 2.5, FARTHEST])
-OWN = 3  # the step that is the interval's; at the others a p-value is looked for
+OWN = 3  # the step of the interval; the others locate the p-value
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How much more uneven the first model is, with its interval and the p-value of no difference.
+    """The first model's inequality less the second's, with its interval and p-value.
 
     The interval excludes 0 exactly where the p-value is below 1 − confidence.
     """
@@ -67,7 +67,7 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What the rows tell of one model by one measure."""
+    """The estimates of one model by one measure."""
 
     source: Source
     estimates: Estimates
@@ -80,7 +80,7 @@ class Sample:
 
     @cached_property
     def computed(self) -> Sample:
-        """What the rows tell by the measure that a falling one is one minus."""
+        """The sample by the measure of inequality that a falling measure is one minus."""
         reading = as_computed(self.reading)
         return Sample(self.source, self.estimates, reading.settings, reading, self.p_value)
 
@@ -90,7 +90,7 @@ class Sample:
         return cells_of(self.estimates, self.settings)
 
     def interval(self, confidence: float) -> ConfidenceInterval:
-        """That of the model alone; made once."""
+        """The interval of this model by itself; cached."""
         if confidence not in self.intervals:
             self.intervals[confidence] = interval_of(
                 self.estimates, self.settings, self.reading, self.source, confidence, self.p_value
@@ -98,7 +98,7 @@ class Sample:
         return self.intervals[confidence]
 
     def path(self, cell: int) -> Path | None:
-        """The way from the groups as observed to equal ones; made once."""
+        """The path from the observed groups of a cell to equal ones; cached."""
         observed = self.cells[cell]
         if observed is None:
             return None
@@ -109,7 +109,7 @@ class Sample:
 
     @cached_property
     def largest(self) -> int:
-        """The cell that looks worst."""
+        """The cell with the largest observed inequality."""
         measure = self.settings.function
         inequalities = {
             i: float(measure(cell[0].values)) for i, cell in enumerate(self.cells) if cell
@@ -117,7 +117,7 @@ class Sample:
         return max(inequalities, key=lambda i: (inequalities[i], -i))
 
     def maybe_worst(self, reaches: Floats) -> NDArray[np.bool_]:
-        """Which cells (reaches, cells) may be the worst, but for a part of the error of a reach."""
+        """Mask (reaches, cells) of cells that may be the worst, at a small share of the error."""
         key = tuple(reaches.tolist())
         if key not in self.candidates:
             distance, path = _with_error(reaches, BOX / 4 / (1 - BOX)), self.path(self.largest)
@@ -134,7 +134,7 @@ class Sample:
         return self.candidates[key]
 
     def _mirrors(self, cell: int) -> bool:
-        """Whether its rates are complements of those that look worst, which have the same gaps."""
+        """Whether its rates are complements of those of the worst cell, with the same gaps."""
         first, second = self.estimates.values[[cell, self.largest]]
         return not self.settings.function.is_relative and bool(np.allclose(first + second, 1.0))
 
@@ -142,11 +142,11 @@ class Sample:
 def difference(
     first: Sample, second: Sample, correlations: Floats | None, confidence: float
 ) -> Difference:
-    """How much more uneven the first model is than the second.
+    """The first model's inequality less the second's.
 
     `correlations` (cells, cells, groups) are those of the first model's estimates with the
-    second's, NaN where they are not known; None stands for none known. Of ratios it is how much
-    larger the first model's is, and so how much less unequal.
+    second's, NaN where unknown; None if all are. For ratios it is the first model's ratio less the
+    second's, so a positive difference is less inequality.
     """
     if first.settings.resolved.falls:
         mirrored = difference(first.computed, second.computed, correlations, confidence)
@@ -166,7 +166,7 @@ def difference(
 
     toward = value < 0  # which limit is the one toward 0
     steps = list(range(len(STEPS)))
-    if correlations is None or not solved:  # single intervals are dear
+    if correlations is None or not solved:  # single intervals are expensive
         steps = [OWN - 1, OWN] if above(not toward, [OWN])[0] >= 0 else [OWN, *steps[OWN + 2 :: 2]]
     ends = np.maximum.accumulate(above(not toward, steps))
     near_end, far_end = float(ends[steps.index(OWN)]), float(above(toward, [OWN])[0])
@@ -175,20 +175,21 @@ def difference(
 
 
 def reach_of(confidence: float) -> float:
+    """The distance in standard errors, with the share of the error for the worst cell set aside."""
     from scipy.special import ndtri
 
     return float(-ndtri((1 - confidence) * (1 - BOX) / 2))
 
 
 def _with_error(reach: Floats, part: float) -> Floats:
-    """The distances that are exceeded by a part of the error of each reach."""
+    """The distances whose two-sided error is a part of that of each reach."""
     from scipy.special import ndtr, ndtri
 
     return np.asarray(-ndtri(ndtr(-reach) * 2 * part))
 
 
 def _p_value(steps: Floats, ends: Floats) -> float:
-    """The error at which the limit that is nearest to 0 reaches it."""
+    """The error at which the limit toward 0 reaches 0."""
     from scipy.special import ndtr
 
     if ends[0] >= 0:
@@ -242,10 +243,10 @@ def _jointly(
 def correlated(
     covariance: Floats, first: Floats, second: Floats, one_row: Floats, other_row: Floats
 ) -> Floats:
-    """Correlations of two models' estimates, from their variances and what a single row can change.
+    """Correlations of two models' estimates, from their variances and the effect of a single row.
 
-    Models that agreed in every row may disagree in the next: a row that only the first gets right,
-    and one that only the second does, are added to what was seen.
+    Models that agreed in every row may disagree in the next: a row that only the first model gets
+    right is added, and one that only the second does.
     """
     square = (first + one_row**2) * (second + other_row**2)
     defined = np.isfinite(square) & (square > 0) & np.isfinite(covariance)
@@ -257,7 +258,7 @@ def correlated(
 def farthest(
     first: Path, second: Path, correlations: Floats, measure: Measure, reach: Floats
 ) -> Floats:
-    """For each reach the largest m(first) − m(second) within it."""
+    """The largest m(first) − m(second) within each reach."""
     from scipy.special import ndtr, ndtri
 
     end = second.scores[-1]
@@ -281,7 +282,7 @@ def farthest(
 
 
 def most_uneven_within(cloud: Cloud, measure: Measure, reach: Floats) -> Floats:
-    """Upper limits of a measure for many reaches at once, of a model alone."""
+    """Upper limits of a measure for many reaches at once, for a single model."""
     nowhere = np.zeros((len(reach), len(cloud)))
     return _climbed(cloud, measure, nowhere, nowhere, reach[:, None])
 
@@ -289,10 +290,10 @@ def most_uneven_within(cloud: Cloud, measure: Measure, reach: Floats) -> Floats:
 def _climbed(
     cloud: Cloud, measure: Measure, base: Floats, direction: Floats, remaining: Floats
 ) -> Floats:
-    """The most uneven groups within a distance of `base` (…, groups), from several starts.
+    """The largest inequality within a distance of `base` (…, groups), from several starts.
 
-    `known` is the direction whose part of the noise is known from the other model: the covariance
-    of what is left is I − known knownᵀ, and a direction u reaches as far as that lets it.
+    `direction` d is the direction in which the noise is determined by the other model: the
+    remaining covariance is I − d dᵀ, which limits how far a direction u reaches.
     """
     groups = np.eye(len(cloud))
 
@@ -322,7 +323,7 @@ def _climbed(
 
 
 def _read(cloud: Cloud, moves: Floats) -> tuple[Floats, Floats]:
-    """The values at signed distances, and how fast they grow with the distance."""
+    """The values at signed distances, and their slopes by distance."""
     place = np.clip((moves - DISTANCES[0]) / STEP, 0.0, len(DISTANCES) - 1.0)
     below = np.minimum(place.astype(np.intp), len(DISTANCES) - 2)
     groups = np.arange(len(cloud))

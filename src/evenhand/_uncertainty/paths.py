@@ -1,7 +1,7 @@
-"""The way from groups as they were observed to groups that are alike, by the nearest of each level.
+"""Paths from the observed groups to equal ones, through the nearest groups of each inequality.
 
-`geometry.py` says how far groups at most so uneven are from the data, and how that distance is
-judged; here are the groups themselves, for all levels at once.
+`geometry.py` has the distance of groups of at most some inequality, and its distribution; here are
+the groups themselves, for all levels at once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PARTS = np.array([0.02, 0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.88])  # of the
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Groups ever less unequal, from those observed: how uneven, how far, and which way they move.
+    """Groups of decreasing inequality, from the observed ones: levels, distances and directions.
 
-    `levels` fall; `scores` are the distances as those of one normal variable; `moves` (levels,
+    `levels` fall; `scores` are the distances as quantiles of one normal variable; `moves` (levels,
     groups) are signed distances of every group.
     """
 
@@ -51,7 +51,7 @@ class Path:
 
 
 def path_of(cloud: Cloud, defined: NDArray[np.bool_], measure: Measure) -> Path:
-    """The way from the groups as observed to equal ones, by the nearest of each evenness."""
+    """The path from the observed groups to equal ones, through the nearest of each inequality."""
     groups, value = len(cloud), float(measure(cloud.values))
     levels, scores, moves = [np.array([value])], [np.zeros(1)], [np.zeros((1, groups))]
     if value > 0:
@@ -73,10 +73,10 @@ def path_of(cloud: Cloud, defined: NDArray[np.bool_], measure: Measure) -> Path:
 
 
 def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
-    """For rising prices of inequality the groups that pay least, and how many are tied.
+    """The optimal groups for increasing prices of inequality, with degrees of freedom and squares.
 
-    Squared distances are taken as quadratic, with the standard error toward equality. For the Gini
-    index isotonic regression solves it, for PQ every group shrinks toward a common value.
+    Squared distances are approximated by a quadratic, with the standard error toward equality. For
+    the Gini index isotonic regression solves it; for PQ every group shrinks toward a common value.
     """
     values, groups = cloud.values, len(cloud)
     toward = np.sign(cloud.pooled - values)
@@ -98,7 +98,7 @@ def _priced(cloud: Cloud, measure: Measure) -> tuple[Floats, Floats, Floats]:
 def _scores(
     cloud: Cloud, measure: Measure, points: Floats, free: Floats, squares: Floats
 ) -> Floats:
-    """Distances as those of one normal variable: the tail of all data that lie beyond."""
+    """Distances as normal quantiles with the same tail probability."""
     from scipy.special import ndtri
 
     if measure.reads in ("extremes", "ranks"):
@@ -111,7 +111,7 @@ def _scores(
 
 
 def _as_normal(squares: Floats | float, free: Floats | int, faces: Floats | int) -> Floats:
-    """Chi-squared distances to sets with this many faces, beyond which data lie by chance."""
+    """Normal quantiles of chi-squared distances to sets with this many faces."""
     from scipy.special import chdtrc, ndtri
 
     beyond = np.where(np.asarray(faces) > 0, 1 - 0.5 ** np.asarray(faces), 1.0)

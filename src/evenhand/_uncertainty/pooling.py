@@ -1,12 +1,11 @@
-"""Partial pooling: what a group's value probably is, given the groups that share its columns.
+"""Partial pooling: predictions of a group's value from the groups that share its columns.
 
-A group of 12 rows says little by itself, but women of all races and Blacks of both sexes say
-something of Black women. So values are taken to be a mean, plus an effect of the level of each
-column, plus an effect of the group itself, plus noise of known variance. How large the effects of
-a kind are is estimated from all of them (restricted maximum likelihood); each group's value then
-shrinks as far toward the sum of its columns' effects as its noise deserves. With a single column
-values shrink toward the mean. Nothing is decided by pooled values: they say what to expect, the
-tests and intervals what is sure.
+A group of 12 rows says little by itself, but women of all races and Black people of both sexes are
+informative about Black women. A value is modeled as a mean, plus an effect of the level of each
+column, plus an effect of the group itself, plus noise of known variance. The variance of each kind
+of effect is estimated by restricted maximum likelihood; each group's value is then shrunken toward
+the sum of its columns' effects according to its noise. With a single column values shrink toward
+the mean. Pooled values are predictions; conclusions are drawn from tests and intervals.
 
 Efron, B. and Morris, C. (1975), Data analysis using Stein's estimator and its generalizations.
 Gelman, A. and Hill, J. (2007), Data Analysis Using Regression and Multilevel/Hierarchical Models.
@@ -25,19 +24,19 @@ from evenhand._uncertainty.curves import Estimates, Floats, curve_at
 
 Levels = NDArray[np.intp]
 
-MOST_LEVELS = 400  # of all columns: more, and values shrink toward the mean only
-MOST_ENTRIES = 2_000_000  # of the matrices that are inverted together
+MOST_LEVELS = 400  # of all columns: with more, values shrink toward the mean only
+MOST_ENTRIES = 2_000_000  # of matrices that are inverted together
 STEPS = 60
 CLOSE = 1e-4  # of the variance of the values
 LEAST = 1e-9
 
 
 def pooled(estimates: Estimates, levels: Levels) -> Floats:
-    """Every value (cells, groups), shrunken; `levels` (columns, groups) are those of the columns.
+    """Shrunken values (cells, groups); `levels` (columns, groups) are the columns' levels.
 
-    Rates are pooled as arcsines of their roots, whose variance hardly depends on the rate
-    (Anscombe: about 1 / (4 n + 2)); other statistics as they are, with the standard errors of their
-    confidence curves.
+    Rates are pooled as arcsines of their square roots, whose variance hardly depends on the rate
+    (Anscombe: about 1 / (4 n + 2)); other statistics on their own scale, with the standard errors
+    of their confidence curves.
     """
     values = estimates.values
     low, high = curve_at(estimates.curves, -1.0), curve_at(estimates.curves, 1.0)
@@ -60,9 +59,9 @@ def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
     Parameters
     ----------
     values, variances : ndarray
-        Of each cell and group; an infinite variance says that nothing is known.
+        Of each cell and group; the variance of an unobserved value is infinite.
     levels : ndarray of int
-        The level of each group (columns, groups). A single column says nothing but the group.
+        The level of each group (columns, groups).
 
     Returns
     -------
@@ -71,8 +70,8 @@ def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
 
     Examples
     --------
-    With one column and equal variances values shrink toward their mean, by Stein's factor: the
-    noise is a quarter of the variance here.
+    With one column and equal variances values shrink toward their mean by Stein's factor; here the
+    noise is a quarter of the variance.
 
     >>> groups = np.arange(5)[None]
     >>> shrunken(np.array([[0.0, 2.0, 4.0, 6.0, 8.0]]), np.full((1, 5), 2.5), groups).round(2)
@@ -92,7 +91,7 @@ def shrunken(values: Floats, variances: Floats, levels: Levels) -> Floats:
 def levels_of(groups: Sequence[Label], columns: int) -> Levels:
     """The level of every group in each column (columns, groups).
 
-    A group that is not a combination, as that of all rare ones, has levels of its own.
+    A group that is not a combination, such as that of all rare ones, has levels of its own.
 
     >>> levels_of([("F", "x"), ("F", "y"), ("M", "x"), "(rare groups)"], 2).tolist()
     [[0, 0, 1, 2], [0, 1, 0, 2]]
@@ -111,12 +110,12 @@ def levels_of(groups: Sequence[Label], columns: int) -> Levels:
 
 
 def _shrunken(values: Floats, variances: Floats, places: Levels, sizes: list[int]) -> Floats:
-    """Iterate to the variances of the effects: of groups, then of each column (parts, cells)."""
+    """Predictions at the estimated variances of the effects of groups and of each column."""
     defined = np.isfinite(variances)
     count = defined.sum(axis=1)
     mean = (values * defined).sum(axis=1) / count
     spread = ((values - mean[:, None]) ** 2 * defined).sum(axis=1) / count
-    spread = np.maximum(spread, 1e-200)  # all alike: nothing to shrink
+    spread = np.maximum(spread, 1e-200)  # all equal: nothing to shrink
     parts = np.repeat(spread[None], 1 + len(sizes), axis=0)
     means = values
     for _ in range(STEPS):
@@ -132,11 +131,11 @@ def _shrunken(values: Floats, variances: Floats, places: Levels, sizes: list[int
 def _step(
     values: Floats, variances: Floats, places: Levels, sizes: list[int], parts: Floats
 ) -> tuple[Floats, Floats]:
-    """Predictions at some variances of the effects, and the next variances.
+    """Predictions at given variances of the effects, and updated variances.
 
-    Henderson's mixed model equations, of the columns' levels alone: the groups' own effects are
-    independent given those. The next variance is Harville's fixed point of the likelihood: the sum
-    of squared effects over the effective number of them.
+    Henderson's mixed model equations for the columns' levels only, since the groups' own effects
+    are independent given those. The update is Harville's fixed point of the likelihood: the sum of
+    squared effects over their effective number.
     """
     cells, size = len(values), 1 + sum(sizes)
     precision = 1 / (variances + parts[0][:, None])
@@ -162,7 +161,7 @@ def _step(
 
 
 def _totals(amounts: Floats, places: Levels, size: int) -> Floats:
-    """Amounts (cells, groups) added up in all their places (kinds, groups): (cells, size)."""
+    """Sums (cells, size) of amounts (cells, groups) by their places (kinds, groups)."""
     cells = len(amounts)
     flat_places = places[:, None] + size * np.arange(cells)[:, None]
     weights = np.broadcast_to(amounts, flat_places.shape)
@@ -171,9 +170,9 @@ def _totals(amounts: Floats, places: Levels, size: int) -> Floats:
 
 
 def _places(levels: Levels) -> tuple[Levels, list[int]]:
-    """Which effects each group has (1 + columns, groups), numbered through from the mean, 0.
+    """The effects of each group (1 + columns, groups), numbered from the mean, 0; and their sizes.
 
-    Columns have effects of their own where there are several with more than one level each.
+    Columns have effects if at least two of them have more than one level.
     """
     coded = [np.unique(column, return_inverse=True)[1] for column in levels]
     coded = [column for column in coded if column.max(initial=0) > 0]
@@ -186,7 +185,7 @@ def _places(levels: Levels) -> tuple[Levels, list[int]]:
 
 
 def _blocks(sizes: list[int]) -> Iterator[slice]:
-    """Where the effects of each column are, after the mean."""
+    """The slice of each column's effects, after the mean."""
     start = 1
     for size in sizes:
         yield slice(start, start + size)
@@ -194,7 +193,7 @@ def _blocks(sizes: list[int]) -> Iterator[slice]:
 
 
 def _are_rates(estimates: Estimates) -> NDArray[np.bool_]:
-    """Of each cell, whether its values are shares of the rows that were counted."""
+    """Whether the values of each cell are shares of the counted rows."""
     if estimates.counts is None:
         return np.zeros(len(estimates.values), bool)
     hits, sizes = estimates.counts

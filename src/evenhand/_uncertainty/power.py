@@ -1,4 +1,4 @@
-"""How many rows, and of which groups, would tell: the power of the test and of the interval."""
+"""Power of the test and of the interval, and the sample sizes that they need."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evenhand._words import number, plural
 from evenhand.criteria import Criterion
 
 MOST_FACTOR = 1e7
-NEAR = 0.01  # of the power that was asked for
+NEAR = 0.01  # tolerance of the target power
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,39 +43,39 @@ class Power(Result):
     Attributes
     ----------
     question : {"differ", "alike"}
-        Whether the test shall find that groups differ, or the interval that they are alike within
+        Whether the test should show that groups differ, or the interval that they are alike within
         the margin.
     rows : mapping of group to int
-        The sizes that were asked about.
+        The given sizes.
     values : mapping of group to float
-        The rates, or means, that are supposed to be the true ones.
+        The rates, or means, that are assumed to be true.
     power : float
-        How often such rows would show it.
+        The probability that these rows show it.
     target : float
-        How often they shall.
+        The required power.
     difference : float
-        Of "differ", the least difference of the group `apart` from all the others that these rows
-        show as often as the target; NaN where none is large enough. Of "alike", the narrowest
-        margin that they show as often.
+        For "differ", the smallest difference of the group `apart` from all others that these rows
+        show with the target power; NaN where none is large enough. For "alike", the narrowest
+        margin that they show with the target power.
     factor : float
-        How many times these rows show it as often as the target, all groups in the same
-        proportions; infinite if no number would.
+        The multiple of these rows that has the target power, all groups in the same proportions;
+        infinite if none has.
     sizes : mapping of group to float
-        The rows that are needed: `factor` times those of each group, rounded up.
+        The required rows: `factor` times those of each group, rounded up.
     at_least : float
-        If rows are added to the smaller groups alone: how many every group needs.
+        The rows that every group needs, if rows are added to the smaller groups only.
     apart : label
         The group that `difference` is about: the smallest, unless another was named.
     limiting : tuple of labels
-        The groups whose own intervals are widest, so that rows of theirs help the most; empty if
-        all groups are about as wide.
+        The groups whose own intervals are widest, so that their rows help the most; empty if all
+        groups' intervals are about as wide.
     confidence : float
         1 − the level of the test.
     margin : float or None
         Differences up to this count as alike.
     clusters : float or None
-        The clusters that are needed, where rows come in clusters: `factor` times as many. Of groups
-        that have clusters of their own, those of all groups together.
+        The required clusters, where rows come in clusters: `factor` times as many. If groups have
+        clusters of their own, those of all groups together.
 
     """
 
@@ -97,19 +97,19 @@ class Power(Result):
 
     @cached_property
     def differences(self) -> dict[Label, float]:
-        """For each group, the smallest difference from all others that these rows would show."""
+        """For each group, its smallest detectable difference from all others."""
         return {
             group: self._question.least_difference(place, self.target)
             for place, group in enumerate(self.rows)
         }
 
     def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.power/1".
+        """All results as plain JSON values, by the schema "evenhand.power/1".
 
         Returns
         -------
         dict
-            JSON values; what is infinite or undefined is None.
+            JSON values; infinite and undefined numbers are None.
 
         """
         names = ("question", "power", "target", "difference", "factor", "at_least")
@@ -191,9 +191,9 @@ class Power(Result):
             return f" In {self.target:.0%} they show it within {number(self.difference)}."
         whose = f"{show(self.apart)} ({plural(self.rows[self.apart], 'row')})"
         if np.isnan(self.difference):
-            return f" No difference of {whose} from the others would be shown so often."
+            return f" No difference of {whose} from the others has that power."
         return (
-            f" If {whose} alone is apart, differences of {number(self.difference)} or more are "
+            f" If only {whose} differs, differences of {number(self.difference)} or more are "
             f"shown in {self.target:.0%}."
         )
 
@@ -216,54 +216,54 @@ def power(
     cluster: Any = None,
     correlation: Any = None,
 ) -> Power:
-    """How often these rows would show that groups differ, or are alike; and how many are needed.
+    """Power to show that groups differ, or are alike, and the sample size it takes.
 
-    Say how many rows each group has, and what you suppose to be true: every group's rate (`rates`);
-    or a common `rate`, with one group a `difference` apart; or neither, to learn which difference
-    could be found. With `margin` the question is the other one: whether the interval of the largest
-    difference would end within the margin, so that the verdict is "alike".
+    Pass the rows of each group and what you assume to be true: every group's rate (`rates`); or a
+    common `rate`, with one group that differs by `difference`; or neither, to learn the smallest
+    detectable difference. With `margin` the question is equivalence: whether the interval of the
+    largest difference would end within the margin, so that the verdict is "alike".
 
     Parameters
     ----------
     sizes : mapping of group to rows, sequence of rows, or Tally
-        The rows of each group, of those that the rate is about: of a true positive rate, the
-        positives. Proportions will do if only `factor` and `sizes` are looked at. Of a tally, the
-        rows and the rates or means of `criterion` are read.
+        The rows of each group that enter the rate: of a true positive rate, the positives.
+        Proportions suffice if only `factor` and `sizes` matter. From a tally, the rows and the
+        rates or means of `criterion` are read.
     rates : mapping of group to rate, or sequence, optional
-        The supposed rates: selection, true or false positive rates, precision, accuracy, …
+        The assumed rates: selection, true or false positive rates, precision, accuracy, …
     rate : float, optional
-        The rate of all groups, but for a group `apart`.
+        The rate of all groups except the group `apart`.
     means : mapping of group to mean, or sequence, optional
-        In place of rates, the supposed means; with `sd`.
+        The assumed means, in place of rates; with `sd`.
     sd : float, mapping or sequence, optional
         The standard deviation of single rows, where the question is about means.
     difference : float, optional
-        How far one group is from all others; negative if it is below. If 1 would be exceeded, the
-        group is below.
+        The difference of one group from all others; negative if it is below. If 1 would be
+        exceeded, the group is below.
     apart : label, optional
-        Which group that is; by default the smallest, which is the hardest to tell.
+        The group that differs; by default the smallest, for which power is lowest.
     margin : float, optional
-        Ask whether groups would be shown to be alike within this margin. They are supposed to be
-        alike, unless `rates`, `means` or `difference` say otherwise.
+        Ask whether groups would be shown to be alike within this margin. They are assumed to be
+        equal, unless `rates`, `means` or `difference` say otherwise.
     power : float, default 0.8
-        How often the rows shall show it: what `factor`, `sizes`, `at_least` and `difference` of the
-        result are about.
+        The required power, which `factor`, `sizes`, `at_least` and `difference` of the result are
+        about.
     confidence : float, default 0.95
         Of intervals; the level of the test is 1 − confidence. An audit that asks m questions
         tests the first at 1 / m of its level: pass 1 − 0.05 / m to allow for that.
     criterion : str or Criterion, optional
-        Of a tally: which rate or mean is meant; by default the rate of "statistical_parity".
-        Refused where sizes are numbers, which are of any rate.
+        The rate or mean of a tally; by default the rate of "statistical_parity". An error where
+        sizes are numbers, which may be of any rate.
     favorable : label, optional
-        Of a tally: the favorable label. Refused where sizes are numbers.
+        The favorable label of a tally. An error where sizes are numbers.
     cluster : int, mapping of group to int, or sequence, optional
-        How many clusters the rows come from: one number of clusters that all groups share, such as
-        templates asked of everyone; one for each group where they have clusters of their own, such
-        as people. A tally with clusters, such as one of a pilot, has them.
+        The number of clusters: a single one if all groups share the clusters, such as templates
+        asked of everyone; one for each group if they have clusters of their own, such as people. A
+        tally with clusters, such as that of a pilot study, has them already.
     correlation : float or two floats, optional
-        That of two rows of a cluster (the intraclass correlation). Where groups share clusters, two
-        numbers are those of rows of the same group and of different groups; if a cluster moves all
-        groups alike they are equal, which one number says.
+        The intraclass correlation, of two rows of a cluster. Where groups share clusters, two
+        numbers are the correlations of rows of the same group and of different groups; one number
+        stands for both, if a cluster affects all groups equally.
 
     Returns
     -------
@@ -273,27 +273,27 @@ def power(
     Raises
     ------
     InputError
-        If sizes, rates or settings cannot be, or two answers to one question are given.
+        If sizes, rates or settings are impossible or contradict each other.
 
     See Also
     --------
-    audit : Whose verdict "cannot tell" says how many rows would tell.
-    interval : Between which values a criterion lies.
+    audit : Its verdict "cannot tell" says how many rows are needed.
+    interval : Confidence interval for a criterion.
 
     Notes
     -----
-    What the groups would show is dealt 2,000 times, a count for each group (or a mean and a
-    variance), and put to the same test and interval as in an audit: the smaller p-value of
-    Pearson's statistic and the largest contrast of one group with the others, given the total, and
-    the upper limit of the largest difference. So the answer holds for few rows, rates near 0 and 1,
-    and unequal groups, where the noncentral chi-squared distribution does not; it does not depend
-    on a seed, and takes as long for a million rows as for a hundred. Rows are independent, unless
-    they come in clusters: then means over clusters are dealt, and those of shared clusters put to
-    Hotelling's T², which is the paired t-test of two groups.
+    Samples are simulated 2,000 times, as a count for each group (or a mean and a variance), and
+    evaluated by the same test and interval as in an audit: the smaller p-value of Pearson's
+    statistic and of the largest contrast of one group with the others, given the total, and the
+    upper limit of the largest difference. So the answer holds for few rows, rates near 0 and 1, and
+    unequal groups, where the noncentral chi-squared distribution does not; it does not depend on a
+    seed, and takes as long for a million rows as for a hundred. Rows are independent, unless they
+    come in clusters: then means over clusters are simulated, and shared clusters are tested by
+    Hotelling's T², which for two groups is the paired t-test.
 
-    If rates are those that were observed, the power says no more than the p-value does, and a
-    difference that chance made larger needs fewer rows than the true one. Prefer the least
-    difference that would matter.
+    Power at the observed rates carries no more information than the p-value, and a difference that
+    chance exaggerated needs fewer rows than the true one. Prefer the smallest difference that would
+    matter.
 
     References
     ----------
@@ -365,7 +365,7 @@ def power(
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """A design, the same with all groups alike, and the question."""
+    """A design, the same design with equal groups, and the question asked of them."""
 
     design: Design
     common: Design
@@ -376,13 +376,13 @@ class _Question:
         return _Question(design, self.common, self.margin, self.confidence)
 
     def power(self, design: Design) -> float:
-        """How often the design shows it."""
+        """The power of a design."""
         if self.margin is None:
             return design.detected(1 - self.confidence)
         return float((design.upper_ends(self.confidence) <= self.margin).mean())
 
     def quick(self, design: Design) -> Callable[[float], float]:
-        """About as often, with how many times the rows."""
+        """The approximate power as a function of the multiple of the rows."""
         model = design.model
         if self.margin is None:
             return model.detector(1 - self.confidence)
@@ -390,7 +390,7 @@ class _Question:
 
     @property
     def possible(self) -> bool:
-        """Whether enough rows would show it."""
+        """Whether a large enough sample would show it."""
         largest_difference = float(np.ptp(self.design.values))
         return largest_difference > 0 if self.margin is None else largest_difference < self.margin
 
@@ -404,7 +404,7 @@ class _Question:
         )
 
     def at_least(self, target: float) -> float:
-        """Rows that every group needs, if rows are added to the smaller groups alone."""
+        """The rows that every group needs, if rows are added to the smaller groups only."""
 
         def filled(rows: float) -> Design:
             return self.design.resized(np.maximum(self.design.sizes, np.ceil(rows)))
@@ -417,7 +417,7 @@ class _Question:
         )
 
     def least_difference(self, place: int, target: float) -> float:
-        """The least difference of a group from all others that is found so often."""
+        """The smallest difference of a group from all others with the target power."""
         common = self.common
         room = max(float(abs(end - common.values[0])) for end in common.bounds) - 1e-6
         if not np.isfinite(room):
@@ -465,7 +465,7 @@ def _answer(question: _Question, groups: tuple[Label, ...], place: int, target: 
         margin=question.margin,
         clusters=clusters,
     )
-    object.__setattr__(answer, "_question", question)  # not an argument: `differences` asks on
+    object.__setattr__(answer, "_question", question)  # not an argument; `differences` needs it
     return answer
 
 
@@ -475,22 +475,22 @@ def _where_power_reaches(
     exact: Callable[[float], float],
     ends: tuple[float, float],
 ) -> float:
-    """Where a rising power reaches the target: by the quick one, put right by the exact one.
+    """The point where a rising power reaches the target, by a quick one corrected by the exact one.
 
-    They differ by about a constant on the scale of normal quantiles.
+    The two differ by about a constant on the scale of normal quantiles.
     """
     from scipy.special import ndtr, ndtri
 
     def score(chance: float) -> float:
         return float(ndtri(np.clip(chance, 1e-3, 1 - 1e-3)))
 
-    apart, place = 0.0, np.inf
+    offset, place = 0.0, np.inf
     for _ in range(4):
-        place = crossing(quick, float(ndtr(score(target) - apart)), ends)
+        place = crossing(quick, float(ndtr(score(target) - offset)), ends)
         if not np.isfinite(place):
             break
         reached = exact(place)
         if abs(reached - target) <= NEAR:
             break
-        apart = score(reached) - score(quick(place))
+        offset = score(reached) - score(quick(place))
     return place

@@ -1,4 +1,4 @@
-"""Rates, and what monotone functions make of them: shares of rows, with exact limits."""
+"""Rates and monotone functions of them: shares of rows, with exact limits."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from evenhand._uncertainty.replicates import Reader, influence_amount, rates_amo
 from evenhand.statistics import Shares, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
 
-LOOKS = 20.0  # independent looks that a supremum over cut points amounts to
+LOOKS = 20.0  # effective number of independent cut points in a supremum over them
 MOST_CUTS = 24
-NORMAL = 100.0  # degrees of freedom from which on Student's t is as good as normal
-ROUNDING = 1e-12  # of a group's weight, in what is left when its hits are taken away
+NORMAL = 100.0  # degrees of freedom above which Student's t is practically normal
+ROUNDING = 1e-12  # of a group's weight: the error of subtracting its hits
 
 
 def rates(source: Tally, statistic: Statistic, table: Table) -> Estimates:
-    """A statistic that never falls as the share of hits grows: it has a rate's exact limits."""
+    """A statistic that is monotone in the share of hits, with a rate's exact limits."""
     cells = places(statistic.read(source), table)
     if statistic.shares(source.whole) is None and statistic.fraction(source.whole) is not None:
         return _linear_fractional(source, statistic, table, cells)
@@ -66,13 +66,13 @@ def _shares(statistic: Statistic, counts: Tally, name: str) -> Shares:
 
 
 def sums_of_hits(source: Tally, statistic: Statistic, table: Table) -> Estimates:
-    """Rates of hits that were added up: in bins of the score, or in the first places of lists."""
+    """Rates of summed hits: in bins of the score, or in the top places of lists."""
     draws = hits_drawn(source, str(statistic.hit_sum), *statistic.conditions)
     return _rates(table, draws, statistic.strata(table.cells))
 
 
 def cuts(scores: Distribution) -> Estimates:
-    """Shares of each group at or below a number of cut points."""
+    """Shares of each group at or below each of several cut points."""
     mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
     quantiles = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
@@ -82,7 +82,7 @@ def cuts(scores: Distribution) -> Estimates:
     codes, groups = scores.codes.astype(np.intp), len(scores.groups)
 
     def below(weight: Floats | None, codes: NDArray[np.intp], groups: int) -> tuple[Floats, Floats]:
-        """What lies below each cut (cuts, groups), and everything."""
+        """The weight below each cut (cuts, groups), and the total."""
         shape = (groups, len(edges) + 1)
         key = codes * shape[1] + bins
         counted = np.bincount(key, weight, minlength=shape[0] * shape[1]).reshape(shape)
@@ -117,7 +117,7 @@ def cuts(scores: Distribution) -> Estimates:
 
 
 def averages(source: Tally, statistic: Statistic, table: Table) -> Estimates:
-    """The mean of two rates of different rows: their limits, combined as variances add up."""
+    """The mean of two rates of different rows, with limits combined like variances."""
     parts = []
     for part in statistic.parts:
         read = part.read(source)
@@ -125,7 +125,7 @@ def averages(source: Tally, statistic: Statistic, table: Table) -> Estimates:
         chosen = Table(read.values[cells], table.cells, table.groups)
         parts.append(rates(source, part, chosen))
     moves = [np.abs(part.curves - part.values) for part in parts]
-    # In a cluster both may go together: then their deviations add up, not their variances.
+    # Clusters may correlate the two: then their deviations add up, not their variances.
     total = moves[0] + moves[1] if are_dependent(source) else np.hypot(*moves)
     reach = total / 2
     z = DISTANCES[:, None, None]
@@ -142,7 +142,7 @@ def _average_bounds(parts: Sequence[Estimates], error: float) -> tuple[Floats, F
 
 
 def hits_drawn(source: Tally, hit_sum: str, *conditions: str) -> Draws:
-    """The hits, a sum of the rows, among those of every group (cells, groups), or of its bins."""
+    """Summed hits among the rows of every group (cells, groups), or of its bins."""
 
     def table(counts: Tally, name: str) -> Floats:
         return np.atleast_2d(counts.table(*conditions, "group", of=name))
@@ -166,10 +166,10 @@ def hits_drawn(source: Tally, hit_sum: str, *conditions: str) -> Draws:
 
 
 class Draws(NamedTuple):
-    """Hits of some rows of equal weight; the odds say how much more a hit weighs than a miss.
+    """Hits among rows of equal weight; `odds` is the weight of a hit relative to a miss.
 
-    Where rows come in clusters, `free` are the degrees of freedom of what they amount to, and
-    `alone` are the rows that they amount to in a single group, not beside others.
+    Where rows come in clusters, `free` are the degrees of freedom of their effective number, and
+    `alone` is the effective number for a single group, which is not compared with others.
     """
 
     hits: Floats
@@ -180,7 +180,7 @@ class Draws(NamedTuple):
 
     @property
     def is_weighted(self) -> bool:
-        """Whether these are not rows but what weighted or clustered ones amount to."""
+        """Whether these are effective numbers of weighted or clustered rows."""
         return self.free is not None or bool((self.odds != 1).any())
 
     @property
@@ -202,7 +202,7 @@ def _rates(
     looks: float = 1.0,
     link: Callable[[Floats], Floats] = np.asarray,
 ) -> Estimates:
-    """Rates, or what a monotone function makes of them."""
+    """Estimates of rates, or of a monotone function of them."""
     curves = link(_tilted(rate_curves(draws.hits, draws.sizes, draws.free), draws.odds))
     curves = np.where(np.isnan(table.values), np.nan, curves)
     exact = partial(_linked_bounds, draws, link)
@@ -235,18 +235,17 @@ def _tilted(share: Floats, odds: Floats) -> Floats:
 
 
 def _weighed(hits: Floats, total: Floats) -> Draws:
-    """The rows of equal weight that vary as much, from rows, weights and squared weights.
+    """Effective rows of equal weight, from rows, weights and squared weights.
 
-    Hits and misses each count as many as vary as much (Kish), and the odds say what they weigh. To
-    first order this is the linearized variance Σ w² (y − p)² / (Σ w)². Where weights depend on the
-    outcome alone it is exact: a group in which an outcome was not seen would have seen it with the
-    weight that it has in the other groups.
+    Hits and misses each have their effective number (Kish), and the odds are their relative weight.
+    To first order this is the linearized variance Σ w² (y − p)² / (Σ w)². It is exact where weights
+    depend on the outcome only: an outcome that a group lacks has the weight of the other groups.
     """
     counts, mean_weights = [], []
     for counted, weight, squares in (hits, total - hits):
         rows = np.where(
             weight > ROUNDING * total[1], counted, 0.0
-        )  # what weighs nothing says nothing
+        )  # rows without weight carry no information
         design = np.maximum(np.nan_to_num(ratio(rows * squares, weight**2)), 1.0)
         shared = rows.sum(axis=-1, keepdims=True)
         typical = np.nan_to_num(ratio((design * rows).sum(axis=-1, keepdims=True), shared))
@@ -263,7 +262,7 @@ def _unweighed(hits: Floats, sizes: Floats) -> Draws:
 
 
 def _drawn(source: Tally, read: Reader) -> Draws:
-    """What the hits among rows amount to; `read` gives both (sums, cells, groups) of a tally."""
+    """Effective hits and rows; `read` gives both (sums, cells, groups) of a tally."""
     hits, total = read(source.whole)
     draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
     amount = rates_amount(source, read)
@@ -275,7 +274,7 @@ def _drawn(source: Tally, read: Reader) -> Draws:
 
 
 def _with_heavy_rows(draws: Draws, source: Tally, read: Reader) -> Draws:
-    """Limits as those of Student's t, where a few rows weigh nearly all that a group does.
+    """The draws with limits by Student's t, where a few rows dominate a group's weight.
 
     A sum of weighted outcomes is as far from normal as that of (Σ w²)² / Σ w⁴ equal ones.
     """
@@ -297,7 +296,7 @@ def _normality(square: Any, fourth: Any) -> Floats:
 
 
 def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
-    """More rows, by as much as a finite population leaves less to chance."""
+    """The draws with more effective rows, by the finite population correction."""
     squares, corrected = (
         read(Tally(source.axes, source.cells, {"rows": source.sums[name]}))[1][0]
         for name in ("weight²", "fpc")
@@ -308,13 +307,13 @@ def _corrected(draws: Draws, source: Tally, read: Reader) -> Draws:
 
 
 def _with_amount(draws: Draws, amount: Amount) -> Draws:
-    """The same rates of as many rows as dependent ones amount to."""
+    """The same rates with the effective number of dependent rows."""
     share = np.nan_to_num(ratio(*draws.counts))
     return Draws(share * amount.rows, amount.rows, np.ones(1), amount.free, amount.alone)
 
 
 def _weights(source: Tally) -> tuple[str, ...]:
-    """The sums that say how many rows there are, and how they are weighted."""
+    """The names of the sums of rows, weights and squared weights."""
     return ("rows", "weight", "weight²") if "weight²" in source.sums else ("rows",)
 
 
@@ -334,7 +333,7 @@ def _linearized(
 
 
 def places(table: Table, subset: Table) -> list[int]:
-    """Where the cells of a table are among all cells."""
+    """The positions of a subset's cells in a table."""
     where = {cell: place for place, cell in enumerate(table.cells)}
     return [where[cell] for cell in subset.cells]
 
@@ -342,7 +341,7 @@ def places(table: Table, subset: Table) -> list[int]:
 def _linear_fractional(
     source: Tally, statistic: Statistic, table: Table, cells: list[int]
 ) -> Estimates:
-    """Any other ratio of counts, by its linear approximation."""
+    """Estimates of any other ratio of counts, by its linear approximation."""
     counts = source.whole
     size, rows = counts.table("group"), replace(counts, sums={"rows": counts.sums["rows"]})
     squares = counts.table("group", of="weight²") if "weight²" in counts.sums else size

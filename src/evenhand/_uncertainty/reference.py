@@ -1,13 +1,13 @@
-"""Every group beside a reference: differences and ratios, with limits that hold for all at once.
+"""Differences and ratios of every group to a reference, with simultaneous limits.
 
-A limit of a function of two values, one rising and one falling in it, is its extreme over the pairs
-that together lie z standard errors from the data: z cos φ and z sin φ, for all angles φ. For a
+A limit of a function that rises in one value and falls in the other is its extreme over the pairs
+that are jointly z standard errors from the data: z cos φ and z sin φ, for all angles φ. For a
 normal difference this is the textbook interval; for a ratio it is close to Fieller's.
 
-The best group is not known. The ratio of a group to it is the least of its ratios to all others. A
-lower limit of that is the least of the lower limits: it errs only where that of the truly best
-group does, so the error is shared by the groups. An upper limit is the least of the upper limits,
-any of which may err, so there the error is shared by the pairs.
+The truly best group is unknown. The ratio of a group to it is the smallest of its ratios to all
+others. A lower limit of that is the smallest of the lower limits: it errs only if that of the truly
+best group does, so the error is shared by the groups. An upper limit is the smallest of the upper
+limits, any of which may err, so there the error is shared by the pairs.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def compare_rates(
     error: float,
     among: NDArray[np.bool_] | None = None,
 ) -> Comparison:
-    """Rates beside a reference: the place of a group, "best" (the highest) or "overall".
+    """Rates compared with a reference: the index of a group, "best" (the highest) or "overall".
 
-    `among` says which groups can be the best one; all by default.
+    `among` is a mask of the groups that can be the best one; all by default.
 
     >>> ratios = compare_rates([40, 60, 90], [100, 100, 100], "best", "ratio", 0.05)
     >>> ratios.values.round(2), ratios.high.round(2)
@@ -67,7 +67,7 @@ def compare_values(
     error: float,
     among: NDArray[np.bool_] | None = None,
 ) -> Comparison:
-    """The same of any values with confidence curves (distances, groups)."""
+    """Values with confidence curves (distances, groups) compared with a reference."""
     defined = np.isfinite(values)
     among = np.ones(len(values), bool) if among is None else among
     comparison = Comparison(*(np.full(len(values), np.nan) for _ in range(3)))
@@ -85,7 +85,7 @@ def compare_values(
 
 
 def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
-    """The reference as `compare_values` knows it."""
+    """The reference as `compare_values` takes it."""
     check_labels(to=to)
     if to in groups:
         return groups.index(to)
@@ -100,10 +100,11 @@ def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
 def reference_limits(
     estimates: Estimates, to: Label, scale: Scale, error: float
 ) -> tuple[Floats, Floats]:
-    """Limits of how far the farthest group of each cell is from the reference, in either direction.
+    """Limits of the largest distance of a group from the reference in each cell.
 
-    By ratio it is how much the smaller falls short of the larger. The upper limit needs one normal
-    variable, as that of any measure (see `interval.py`); the lower one is shared by the groups.
+    For ratios the distance is 1 minus the smaller over the larger. The upper limit has the error of
+    one normal variable, as for any measure (see `geometry.py`); the error of the lower one is
+    shared by the groups.
     """
     place, ends = place_of(to, estimates.groups), []
     for values, curves, sizes in zip(
@@ -121,7 +122,7 @@ def reference_limits(
 
 
 def _distances(comparison: Comparison, scale: Scale) -> tuple[Floats, Floats]:
-    """A lower bound of how far a group is from the reference, and how far it can be."""
+    """Lower and upper bounds of the distances of the groups from the reference."""
     if scale == "difference":
         lowest = np.maximum(np.maximum(comparison.low, -comparison.high), 0.0)
         return lowest, np.maximum(np.abs(comparison.low), np.abs(comparison.high))
@@ -133,7 +134,7 @@ def _distances(comparison: Comparison, scale: Scale) -> tuple[Floats, Floats]:
 def _compared_with_best(
     values: Floats, curves: Floats, references: NDArray[np.intp], scale: Scale, error: float
 ) -> Comparison:
-    """Beside the highest of some of the groups."""
+    """The groups compared with the highest of some of them."""
     from scipy.special import ndtri
 
     number = len(values)
@@ -178,7 +179,7 @@ def _overall(
     scale: Scale,
     up: bool,
 ) -> Floats:
-    """Limits beside everyone, the group included: of the group and of the others, apart."""
+    """Limits compared with everyone, from those of the group and of all other groups together."""
     angles = ANGLES[:, None]
     group_limits = values + np.cos(angles) * ends[up]
     other_limits = other_values + np.sin(angles) * (-spread[0] if up else spread[1])
@@ -192,7 +193,7 @@ def _overall(
 def _limits(
     curves: Floats, references: NDArray[np.intp], scale: Scale, reach: float
 ) -> tuple[Floats, Floats]:
-    """The least lower and upper limits of every group beside any of the references but itself."""
+    """The smallest lower and upper limits of every group over all references but itself."""
     itself = 1.0 if scale == "ratio" else 0.0
     extremes = np.full((2, curves.shape[1]), np.inf)
     for side, end in ((-1.0, extremes[0]), (1.0, extremes[1])):

@@ -1,9 +1,9 @@
-"""Surveys with replicate weights: how many independent rows those of each group amount to.
+"""Surveys with replicate weights: the effective number of independent rows in each group.
 
 The variance of a statistic θ of a group is Σ cᵣ (θᵣ − θ)², with θᵣ from the r-th replicate weights
-(Wolter 2007). Beside the variance that rows of these weights would have if they were drawn
-independently it is a design effect. That of a small group is itself hardly known, and 0 where all
-its outcomes are alike, so all groups lend it theirs.
+(Wolter 2007). Its ratio to the variance of independently drawn rows with these weights is the
+design effect. That of a small group is poorly determined, and 0 where all its outcomes are equal,
+so it is combined with that of all groups.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from evenhand.statistics.arithmetic import ratio
 Floats = NDArray[np.float64]
 
 LEAST_EFFECT = (
-    0.05  # replicates that hardly differ say that weights were fitted, not that all is known
+    0.05  # replicates hardly differ if weights were calibrated, not because nothing is uncertain
 )
 
 
 def replicates_of(source: Tally) -> Iterator[Tally]:
-    """The tally of each replicate weight; what it counts is read as rows."""
+    """The tally of each replicate weight, with its weights read as rows."""
     names = {name: name.removeprefix("replicates of ") for name in source.sums}
     names = {name: short for name, short in names.items() if name.startswith("replicates")}
     for replicate in range(len(source.scale)):
@@ -45,7 +45,7 @@ def replicates_of(source: Tally) -> Iterator[Tally]:
 
 
 def deviations(values: Iterable[Floats], center: Floats, scale: Iterable[float]) -> Floats:
-    """√cᵣ (θᵣ − θ) of every replicate; their squares add up to the variance.
+    """Deviations √cᵣ (θᵣ − θ) of the replicates, whose squares add up to the variance.
 
     >>> deviations(np.array([[1.0], [3.0]]), np.array([2.0]), [4.0, 4.0]).ravel()
     array([-2.,  2.])
@@ -59,10 +59,10 @@ Moves = Callable[[Tally, Owner], tuple[Floats, Floats, Floats]]
 
 
 def rates_amount(source: Tally, read: Reader) -> Amount | None:
-    """What dependent rows amount to for rates (cells, groups); None where they are independent.
+    """Effective numbers of dependent rows for rates (cells, groups); None for independent rows.
 
-    `read` gives hits and rows (sums, cells, groups) of a tally: by rows, or by weights and their
-    squares last.
+    `read` gives hits and rows (sums, cells, groups) of a tally: by rows, or by weights and squared
+    weights last.
     """
     if not are_dependent(source):
         return None
@@ -79,10 +79,10 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
 def influence_amount(
     source: Tally, influence: Callable[..., Floats], spread: Floats, per: str | None = None
 ) -> Amount | None:
-    """What dependent rows amount to for a statistic of all rows of a group (cells, groups).
+    """Effective numbers of dependent rows for a statistic of all rows of a group (cells, groups).
 
-    `influence` is that of a statistic, and `spread` the variance of single rows. Of a ratio of two
-    sums, rows weigh what the one below the line, `per`, gives them.
+    `influence` is that of the statistic, and `spread` the variance of single rows. For a ratio of
+    two sums, rows are weighted by its denominator, `per`.
     """
     unclustered = source.whole
     size = unclustered.table("group", of=per or "weight")
@@ -97,7 +97,7 @@ def influence_amount(
 
 
 def squares_of(counts: Tally, per: str | None = None) -> Floats:
-    """Sums of squared weights by group, or of the squares of what rows weigh in a ratio."""
+    """Sums of squared weights by group, or of squared denominators for a ratio."""
     if per is None:
         return counts.table("group", of="weight²" if "weight²" in counts.sums else "weight")
     mark = "weight²·" if f"weight²·{per}²" in counts.sums else ""
@@ -105,7 +105,7 @@ def squares_of(counts: Tally, per: str | None = None) -> Floats:
 
 
 def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:
-    """From what parts of the groups move, their weights and squared weights (cells, parts)."""
+    """Effective numbers from the moves, weights and squared weights of units (cells, units)."""
     if source.scale:
         everyone = np.arange(spread.shape[-1])
         _, rows, squares = moves(source, everyone)
@@ -122,10 +122,11 @@ def _amount(source: Tally, moves: Moves, spread: Floats) -> Amount | None:
 
 
 def amount(shifts: Floats, spread: Floats, independent: Floats) -> Amount:
-    """Rows that vary as much as the replicates say, from those that independent ones would be.
+    """Effective numbers of rows by replicate weights.
 
-    `moved` are the deviations of replicates, `spread` is the variance of single rows. How well the
-    variance is known depends on how few deviations make it up (Satterthwaite), and on the rows.
+    `shifts` are the deviations of replicates, `spread` is the variance of single rows, and
+    `independent` the effective number if rows were independent. The degrees of freedom follow from
+    how few deviations dominate the variance (Satterthwaite), and from the rows.
     """
     squares = shifts**2
     varied, floor = squares.sum(axis=0), 1 / len(shifts)

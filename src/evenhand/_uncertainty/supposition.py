@@ -1,4 +1,4 @@
-"""Sizes of groups and what is supposed to be true of them, as they are passed to `power`."""
+"""The groups' sizes and assumed true values, from the arguments of `power`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Design = Rates | Means  # or Clustered, which are means of clusters
 
 
 class Observed(NamedTuple):
-    """What a tally shows of each group: its rate, or its mean and how much single rows vary."""
+    """Observed rates, or means with the standard deviations of single rows."""
 
     values: Floats
     sd: Floats | None = None
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse what is not a probability."""
+    """Refuse a number that is not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise InputError(f"{name} lies between 0 and 1, such as 0.8 or 0.95; it is {value}.")
 
@@ -38,7 +38,7 @@ def check_share(name: str, value: float) -> None:
 def sizes_of(
     sizes: Any, criterion: str | Criterion | None, favorable: Label
 ) -> tuple[tuple[Label, ...], Floats, Observed | None, Floats | None]:
-    """Groups, their rows, and where they were counted their values and what clusters amount to."""
+    """Groups and rows; of a tally also the observed values and effective numbers of rows."""
     observed: Observed | None = None
     effective: Floats | None = None
     groups: tuple[Label, ...]
@@ -71,7 +71,7 @@ def sizes_of(
 
 
 def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | None:
-    """What was said that only counts could answer."""
+    """The argument that only a tally can answer, if there is one."""
     if criterion is not None:
         return f"criterion={criterion if isinstance(criterion, str) else criterion.name!r}"
     return None if favorable is None else f"favorable={favorable!r}"
@@ -80,7 +80,7 @@ def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | Non
 def _counted(
     counts: Tally, criterion: Criterion, favorable: Label
 ) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
-    """The rows and values of groups that were observed; of clusters, what the rows amount to."""
+    """The groups, rows and values of a tally; with clusters also effective numbers of rows."""
     estimates = estimates_of(counts, criterion, favorable)
     if (
         criterion.statistic.means
@@ -117,7 +117,7 @@ def _counted(
 def _means_counted(
     counts: Tally, criterion: Criterion, estimates: Estimates
 ) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
-    """The same of means, and of functions and ratios of them, from the widths of their limits."""
+    """The same for means and functions and ratios of them, from the widths of their limits."""
     single = estimates_of(independent(plain(counts)), criterion)
     rows = counts.whole.table("group", of="rows")
     error, single_error = (
@@ -136,7 +136,7 @@ def _means_counted(
 
 
 def place_of(groups: tuple[Label, ...], rows: Floats, group: Label) -> int:
-    """Where the group is that is apart; by default the smallest."""
+    """The index of a group; by default of the smallest."""
     if group is None:
         return int(rows.argmin())
     with refusing(f"{group!r} is not a group"):
@@ -156,7 +156,7 @@ def supposed(
     means: Any,
     sd: Any,
 ) -> Design:
-    """What is supposed to be true; the first guess of proportions has a row in every group."""
+    """The assumed design; of proportions, the first guess has at least a row in every group."""
     rows = np.where((rows >= 1).all(), np.maximum(np.round(rows), 1.0), rows / rows.min())
     if observed is not None and observed.sd is not None:
         means, sd = (
@@ -213,7 +213,7 @@ def _numbers(values: Any, name: str) -> Floats:
 def in_clusters(
     design: Design, groups: tuple[Label, ...], cluster: Any, correlation: Any
 ) -> Design:
-    """The same groups, of rows that come in clusters, if they do."""
+    """The same groups, with the clusters that their rows come in, if any."""
     if cluster is None:
         if correlation is not None:
             raise InputError("correlation= is that of rows in a cluster; say how many: cluster=.")
@@ -253,7 +253,7 @@ def in_clusters(
 def as_counted(
     design: Design, counts: Tally, groups: tuple[Label, ...], effective: Floats
 ) -> Design:
-    """The same groups, with the clusters of a tally and what its rows amount to."""
+    """The same groups, with the clusters of a tally and its effective numbers of rows."""
     names = [axis.name for axis in counts.axes]
     group = counts.cells[names.index("group")]
     number = np.full(len(counts.groups), np.inf)
@@ -268,13 +268,13 @@ def as_counted(
 
 
 def alike(design: Design) -> Design:
-    """The same groups, all alike."""
+    """The same groups, with equal values."""
     pooled = float((design.values * design.sizes).sum() / design.sizes.sum())
     return design.with_values(np.full(len(design.sizes), pooled))
 
 
 def one_group_shifted(common: Design, place: int, difference: float) -> Design:
-    """One group apart from all others."""
+    """The same groups, with one shifted by a difference."""
     values, (low, high) = common.values.copy(), common.bounds
     start = float(values[place])
     values[place] = start + difference
