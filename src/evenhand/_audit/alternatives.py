@@ -1,8 +1,8 @@
-"""Less discriminatory alternatives: where the audited model stands on the frontier.
+"""Less discriminatory alternatives: the audited model compared with the frontier.
 
-Traced when a report is first written, from what was counted, and no row is read again: an audit
-that only gates pays nothing for it. Scores that were ordered exactly are read exactly; of more than
-two million, those bins are read which the curves over thresholds are drawn from.
+The frontier is traced from the counts when a report is first written, without reading rows again;
+an audit that only gates does not pay for it. Scores that were ordered exactly are used exactly; of
+more than two million, the bins of the curves over thresholds are used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CRITERIA = (
 )
 OF_AMOUNTS = ("strong_parity", "weak_parity", "wasserstein_parity")
 MOST_SCORES = 2_000_000
-MOST_GROUPS = 500  # beyond which a frontier takes more than seconds
+MOST_GROUPS = 500  # with more, a frontier takes longer than seconds
 COMMAND = "evenhand frontier FILE --target … --score … --group … --criterion … --held-out 0.3"
 KNOWN_GROUP = (
     "These rules use the group to decide, which can be unlawful disparate treatment even when it "
@@ -56,12 +56,12 @@ RISING = (
     "All of these rules select the same number as the model, and within a group none prefers a "
     "lower score to a higher one."
 )
-FRONTIERS = ("binary", "multiclass", "regression")  # tasks of which one is known
+FRONTIERS = ("binary", "multiclass", "regression")  # tasks that have one
 COUNTED = "Rows whose scores were counted in one bin get the same decision."
 
 
 class Alternatives(NamedTuple):
-    """Where the model stands on the frontier, if that is known, and what a reader must know."""
+    """The model compared with the frontier, or why it cannot be, and notes for readers."""
 
     standing: Standing | None
     notes: tuple[str, ...]
@@ -80,14 +80,14 @@ def alternatives(evidence: Evidence, findings: Sequence[Finding]) -> Alternative
         traced, exact = once(evidence, key, lambda: _traced(evidence, *question))
     except MissingExtraError as lacking:
         return Alternatives(None, (f"The frontier is not traced. {lacking}",))
-    more = () if exact else (COUNTED,)
+    binned = () if exact else (COUNTED,)
     rules = () if evidence.task == "regression" else (RISING,)
-    notes = (KNOWN_GROUP, *rules, *more, HINDSIGHT)
+    notes = (KNOWN_GROUP, *rules, *binned, HINDSIGHT)
     return Alternatives(traced, notes)
 
 
 def _traced(evidence: Evidence, criterion: str, measure: str) -> tuple[Standing, bool]:
-    """Where the model stands, and whether that is known of single rows."""
+    """The model compared with the frontier, and whether this is based on single rows."""
     # Slow to import, and not always needed.
     from evenhand._frontier.standing import standing, standing_of_amounts
 
@@ -100,25 +100,25 @@ def _traced(evidence: Evidence, criterion: str, measure: str) -> tuple[Standing,
 
 
 def _question(evidence: Evidence, findings: Sequence[Finding]) -> tuple[str, str] | None:
-    """The criterion, in which groups differ, and the first measure of which there is a frontier.
+    """The first criterion in which groups differ and that has a frontier, and its measure.
 
-    Distributions are compared of scores, too; but a classifier's frontier is that of its decisions.
+    Distributions of scores are compared too, but a classifier's frontier is that of its decisions.
     """
     if evidence.task not in FRONTIERS:
         return None
     amounts = evidence.task == "regression"
-    asked = OF_AMOUNTS if amounts else CRITERIA
-    differing = {each.criterion: each for each in findings if each.verdict == "differs"}
-    for criterion in asked:
+    criteria = OF_AMOUNTS if amounts else CRITERIA
+    differing = {finding.criterion: finding for finding in findings if finding.verdict == "differs"}
+    for criterion in criteria:
         for measure in differing[criterion].values if criterion in differing else ():
-            known = resolve(measure)
-            if known.is_width or (known.is_convex and not amounts):
+            entry = resolve(measure)
+            if entry.is_width or (entry.is_convex and not amounts):
                 return criterion, measure
     return None
 
 
 def _missing(evidence: Evidence) -> str:
-    """Why no frontier can be traced, and what to do about it; nothing where it can."""
+    """Why no frontier can be traced and what to do about it; empty if it can."""
     if evidence.task == "regression" and "steps" not in evidence.sources:
         return "To see what closing the gap would cost, audit the predictions row by row."
     if evidence.task != "regression" and (reason := _unscored(evidence)):
@@ -132,7 +132,7 @@ def _missing(evidence: Evidence) -> str:
 
 
 def _unscored(evidence: Evidence) -> str:
-    """Why decisions have no frontier; nothing where they have."""
+    """Why decisions have no frontier; empty if they have one."""
     if len(evidence.classes) != 2 or evidence.favorable is None:
         return (
             "This report works out the cost for two classes, one of them named as favorable. For "
@@ -155,24 +155,24 @@ class _Scores(NamedTuple):
 
 
 def _scores(evidence: Evidence) -> tuple[_Scores, bool]:
-    """The scores of groups that have some, and whether they are those of single rows."""
+    """The scores of groups with rows, and whether they are of single rows."""
     ranks, labels = evidence.sources["ranks"], evidence.sources["labels"]
     assert isinstance(ranks, RankedScores)
     assert isinstance(labels, Tally)
     ordered = ranks.scores[ranks.classes.index(evidence.favorable)]
     is_whole = len(ordered) <= MOST_SCORES or evidence.thresholds is None
-    population, known = once(
+    population, present = once(
         ordered, "ROC curves", lambda: _curves(evidence, ordered if is_whole else None)
     )
-    confusion = _confusion(labels, evidence)[positions(known, labels.groups)]
-    said = Names.of([(evidence.columns, label) for label in evidence.groups])
-    shown = [said(evidence.columns, label) for label in known]
+    confusion = _confusion(labels, evidence)[positions(present, labels.groups)]
+    names = Names.of([(evidence.columns, label) for label in evidence.groups])
+    shown_names = [names(evidence.columns, label) for label in present]
     exact = is_whole and len(ordered) >= evidence.rows.sum()
-    return _Scores(population, confusion, shown), exact
+    return _Scores(population, confusion, shown_names), exact
 
 
 def _curves(evidence: Evidence, ordered: Distribution | None) -> tuple[Curves, list[Label]]:
-    """ROC curves of the groups that have rows, from ordered scores or else from bins of them."""
+    """ROC curves of the groups with rows, from ordered scores or from bins."""
     from evenhand.mitigation.optimal import Curves
 
     if ordered is not None:
@@ -190,20 +190,20 @@ def _curves(evidence: Evidence, ordered: Distribution | None) -> tuple[Curves, l
         weight = table[bins, place, group]
     is_good = np.array([label == evidence.favorable for label in labels], np.float64)[place]
     kept = weight > 0
-    seen, code = np.unique(group[kept], return_inverse=True)
-    curves = Curves.of(score[kept], is_good[kept], code, weight[kept], len(seen), rising=True)
-    return curves, [names[i] for i in seen]
+    present, code = np.unique(group[kept], return_inverse=True)
+    curves = Curves.of(score[kept], is_good[kept], code, weight[kept], len(present), rising=True)
+    return curves, [names[i] for i in present]
 
 
 def _amounts(evidence: Evidence) -> tuple[Amounts, bool]:
-    """The predictions, without the truth, and whether they are those of single rows."""
+    """The predictions, without the truth, and whether they are of single rows."""
     from evenhand._frontier.amounts import Amounts
 
-    known = evidence.sources["steps"]
-    assert isinstance(known, Distribution)
-    whom = Groups(known.codes.astype(np.uint32), known.groups, evidence.columns, ())
-    amounts = Amounts(None, known.values, whom, known.weights)
-    return amounts, len(known) >= evidence.rows.sum()
+    predictions = evidence.sources["steps"]
+    assert isinstance(predictions, Distribution)
+    groups = Groups(predictions.codes.astype(np.uint32), predictions.groups, evidence.columns, ())
+    amounts = Amounts(None, predictions.values, groups, predictions.weights)
+    return amounts, len(predictions) >= evidence.rows.sum()
 
 
 def _confusion(counts: Tally, evidence: Evidence) -> Floats:
@@ -211,17 +211,17 @@ def _confusion(counts: Tally, evidence: Evidence) -> Floats:
     good = evidence.favorable
     order = sorted(evidence.classes, key=lambda label: label == good)
     table = counts.table("y", "yhat", "group")
-    whole = np.zeros((2, 2, len(counts.groups)))
+    confusion = np.zeros((2, 2, len(counts.groups)))
     truth, decision = (positions(counts.labels(axis), order) for axis in ("y", "yhat"))
-    whole[np.ix_(truth, decision)] = table
-    return np.moveaxis(whole, 2, 0)
+    confusion[np.ix_(truth, decision)] = table
+    return np.moveaxis(confusion, 2, 0)
 
 
-def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
-    """As JSON values."""
-    if found is None:
+def alternatives_document(result: Alternatives | None) -> dict[str, Any] | None:
+    """The alternatives as JSON values."""
+    if result is None:
         return None
-    traced = found.standing
+    traced = result.standing
     curve: dict[str, Any] | None = None
     if traced is not None:
         curve = {
@@ -234,6 +234,6 @@ def alternatives_document(found: Alternatives | None) -> dict[str, Any] | None:
             "gap": traced.gap,
             "unit": traced.unit,
         }
-    told = [] if traced is None else list(traced.summary)
+    sentences = [] if traced is None else list(traced.summary)
     people = "" if traced is None else traced.people
-    return {"curve": curve, "sentences": told, "people": people, "notes": list(found.notes)}
+    return {"curve": curve, "sentences": sentences, "people": people, "notes": list(result.notes)}

@@ -141,7 +141,7 @@ def audit_evidence(
     title: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit what was counted."""
+    """Audit counts."""
     check_kinds(title=title)
     check_options(confidence, depth, margin, control)
     gates = gates_of(fail_if, evidence.task)
@@ -152,8 +152,8 @@ def audit_evidence(
     headlines = [question for question in questions if question.name in HEADLINES] or questions[:1]
     views = list(views_of(evidence, depth))
     check_sizes((view.evidence for view in views), evidence.columns)
-    seen = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
-    main = main_view(evidence, seen, depth)
+    examined_views = examined(views, headlines, 1 - confidence) if len(views) > 1 else []
+    main = main_view(evidence, examined_views, depth)
     precision = Precision(confidence, margin, tolerances(gates), main.choices)
     answers = examine(main.evidence, questions, precision, progress)
     has_gaps = any(map(is_missing, main.evidence.groups))
@@ -161,7 +161,7 @@ def audit_evidence(
         evidence=main.evidence,
         findings=answers.findings,
         group_values=answers.group_values,
-        views=tuple(seen),
+        views=tuple(examined_views),
         subgroups=tuple(ranked(views, 1 - confidence, control, margin)),
         levels=levels_of(main.evidence),
         thresholds=threshold_curves(main.evidence, headlines),
@@ -185,21 +185,21 @@ def audit_evidence(
 def _if_recorded(
     evidence: Evidence, questions: Sequence[Question], confidence: float
 ) -> Iterator[str]:
-    """What the first gap could be if people without a group, a group here, were in the others."""
+    """What the first gap could be if people without a group belonged to the other groups."""
     for question in questions[:1]:
         source = evidence.sources[question.needs]
         if not is_share(question.criterion, source):
             continue
         favorable = evidence.favorable_in(one_class=question.criterion.one_class)
         counted = Data(evidence)
-        whom = Unknown(counted, counted, favorable)
+        unknown = Unknown(counted, counted, favorable)
         with suppress(InputError):  # fewer than two groups are known
-            found = bounds_of(whom, question.criterion, source=source, confidence=confidence)
-            yield found.condition
+            result = bounds_of(unknown, question.criterion, source=source, confidence=confidence)
+            yield result.condition
 
 
 def today() -> str:
-    """The day in Greenwich, or that of SOURCE_DATE_EPOCH where a build is to be reproducible."""
+    """The date in UTC, or that of SOURCE_DATE_EPOCH for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     return now.date().isoformat()

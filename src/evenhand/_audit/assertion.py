@@ -30,7 +30,7 @@ def assert_even(
     """Raise AssertionError unless every gate passes.
 
     Each gate is judged by the interval of the true value. It passes only where the rows show that
-    the bound is kept: where they cannot tell, the assertion fails, unless `inconclusive="pass"`.
+    the bound is kept; if they are inconclusive, it fails, unless `inconclusive="pass"`.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def assert_even(
         measures=list(dict.fromkeys(gate.measure for gate in gates)),
         fail_if=fail_if,
         confidence=confidence,
-        depth=len(data.counted.columns),  # a gate is about every group there is
+        depth=len(data.counted.columns),  # gates are about all groups
     )
     result = replace(result, kind=data.kind)
     return passed(result, judge(gates, result.measured), inconclusive)
@@ -90,7 +90,7 @@ def assert_even(
 def checked_gates(
     fail_if: FailIf, inconclusive: Inconclusive, task: str | None = None
 ) -> list[Gate]:
-    """The gates, of which there must be one."""
+    """The gates, of which there must be at least one."""
     check_kinds(inconclusive=inconclusive)
     if inconclusive not in ("fail", "pass"):
         raise InputError(f"inconclusive is 'fail' or 'pass'; it is {inconclusive!r}.")
@@ -102,14 +102,16 @@ def checked_gates(
     return gates
 
 
-Found = TypeVar("Found", bound=Result)
+AnyResult = TypeVar("AnyResult", bound=Result)
 
 
-def passed(result: Found, judgements: Sequence[Judgement], inconclusive: Inconclusive) -> Found:
-    """The result, if every gate passed; else what did not pass, then what was found."""
+def passed(
+    result: AnyResult, judgements: Sequence[Judgement], inconclusive: Inconclusive
+) -> AnyResult:
+    """The result if every gate passed; else raise with the gates that failed and the findings."""
     __tracebackhide__ = True
     tolerated = ("pass", "inconclusive") if inconclusive == "pass" else ("pass",)
-    failed = [one.sentence for one in judgements if one.outcome not in tolerated]
+    failed = [judgement.sentence for judgement in judgements if judgement.outcome not in tolerated]
     if failed:
         raise AssertionError(visible("\n".join([*failed, result.summary])))
     return result

@@ -1,4 +1,4 @@
-"""What a step would change, in people and amounts, as sentences."""
+"""Sentences on what a step would change, in people and amounts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MOST_NAMED = 3
 
 
 def has_one_truth(audit: AuditParts) -> bool:
-    """Whether all true classes are one."""
+    """Whether all rows have one true class."""
     counts = audit.evidence.counted
-    named = [axis.name for axis in counts.axes]
-    return "y" in named and bool(np.count_nonzero(counts.table("y")) < 2)
+    axes = [axis.name for axis in counts.axes]
+    return "y" in axes and bool(np.count_nonzero(counts.table("y")) < 2)
 
 
 def equalized(audit: AuditParts, summary: Summary) -> str:
-    """How many people change if all groups are selected at the overall rate, as a sentence."""
+    """Sentence on how many decisions change if all groups are selected at the overall rate."""
     selected = _selected_by_group(audit, summary)
     if selected is None or "weight" in audit.evidence.counted.sums:
         return ""
@@ -33,40 +33,40 @@ def equalized(audit: AuditParts, summary: Summary) -> str:
 
 
 def selected_wrongly(audit: AuditParts, summary: Summary) -> str:
-    """How many fewer of the selected would be selected wrongly, in words."""
+    """Sentence on how many fewer would be selected wrongly at the overall precision."""
     selected, share = _selected_by_group(audit, summary), _shares(summary, "precision")
     if selected is None or share is None:
         return ""
-    overall, said = _lacking_of(audit, summary, selected, share)
-    told = f"At the overall precision of {overall}, fewer would be selected wrongly: {said}."
-    return told if said else ""
+    overall, listed = _lacking_of(audit, summary, selected, share)
+    sentence = f"At the overall precision of {overall}, fewer would be selected wrongly: {listed}."
+    return sentence if listed else ""
 
 
 def righted(audit: AuditParts, summary: Summary) -> str:
-    """How many decisions more would be right in groups below the overall accuracy, in words."""
+    """Sentence on how many more decisions would be right at the overall accuracy."""
     share = _shares(summary, "accuracy")
     if share is None:
         return ""
-    overall, said = _lacking_of(audit, summary, audit.evidence.rows, share)
-    told = f"At the overall accuracy of {overall}, more decisions would be right: {said}."
-    return told if said else ""
+    overall, listed = _lacking_of(audit, summary, audit.evidence.rows, share)
+    sentence = f"At the overall accuracy of {overall}, more decisions would be right: {listed}."
+    return sentence if listed else ""
 
 
 def _lacking_of(
     audit: AuditParts, summary: Summary, rows: Floats, share: Floats
 ) -> tuple[str, str]:
-    """The share of all rows, and how many rows which groups lack to have it, unless weighted."""
+    """The overall share, and how many rows groups fall short of it (empty if weighted)."""
     overall = float(rows @ share / rows.sum())
     names = [group["label"] for group in summary["table"]["groups"]]
     lack = rows * (overall - share)
-    most = [at for at in np.argsort(-lack)[:MOST_NAMED] if lack[at] >= 0.5]
+    largest = [at for at in np.argsort(-lack)[:MOST_NAMED] if lack[at] >= 0.5]
     if "weight" in audit.evidence.counted.sums:
-        most = []
-    return percent(overall), listing([f"{lack[at]:,.0f} in {name(names[at])}" for at in most])
+        largest = []
+    return percent(overall), listing([f"{lack[at]:,.0f} in {name(names[at])}" for at in largest])
 
 
 def shares_selected(audit: AuditParts, summary: Summary) -> tuple[Floats, float]:
-    """The share of people that each threshold selects, and that the decisions select."""
+    """The share of people that each threshold selects, and the share that is selected now."""
     counts, table = audit.evidence.thresholds, summary["table"]
     assert counts is not None
     bins = counts.table("bin")
@@ -78,20 +78,20 @@ def shares_selected(audit: AuditParts, summary: Summary) -> tuple[Floats, float]
 
 
 def more_selected(audit: AuditParts, share: float, now: float) -> str:
-    """How many people are selected at a threshold, compared with the decisions, as a sentence."""
+    """Sentence on how many people a threshold selects, compared with now."""
     if audit.evidence.favorable is None:
         return ""
     texts = percents(share, now)
-    said = f"It would select {texts[0]} of people instead of {texts[1]}"
+    sentence = f"It would select {texts[0]} of people instead of {texts[1]}"
     if "weight" in audit.evidence.counted.sums:
-        return f"{said}."
-    more = "more" if share > now else "fewer"
+        return f"{sentence}."
+    direction = "more" if share > now else "fewer"
     people = round(abs(share - now) * audit.evidence.rows.sum())
-    return f"{said}: {plural(people, f'{more} person', f'{more} people')}."
+    return f"{sentence}: {plural(people, f'{direction} person', f'{direction} people')}."
 
 
 def recalibrated(audit: AuditParts, summary: Summary) -> str:
-    """How many people recalibrated scores select at the same threshold, as a sentence."""
+    """Sentence on how many people recalibrated scores select at the same threshold."""
     from scipy.optimize import isotonic_regression
 
     evidence, counts = audit.evidence, audit.evidence.thresholds
@@ -103,25 +103,25 @@ def recalibrated(audit: AuditParts, summary: Summary) -> str:
     table = counts.table("bin", "y", "group")
     rows = table.sum(axis=1)
     share = ratio(table[:, counts.labels("y").index(evidence.score_of)], rows)
-    chosen = np.zeros(len(selected))
+    recalibrated_count = np.zeros(len(selected))
     for at in range(len(selected)):
-        known = rows[:, at] > 0
-        rising = isotonic_regression(share[known, at], weights=rows[known, at]).x
+        occupied = rows[:, at] > 0
+        rising = isotonic_regression(share[occupied, at], weights=rows[occupied, at]).x
         above = (rising >= evidence.decided_at) == (evidence.score_of == evidence.favorable)
-        chosen[at] = rows[known, at][above].sum()
-    changes = _changes(summary, chosen - selected)
+        recalibrated_count[at] = rows[occupied, at][above].sum()
+    changes = _changes(summary, recalibrated_count - selected)
     return f"On these rows, with the same threshold{changes}." if changes else ""
 
 
 def _selected_by_group(audit: AuditParts, summary: Summary) -> Floats | None:
-    """How many of each group the model selects; None where no outcome is favorable."""
+    """Number selected in each group; None if no outcome is favorable."""
     if audit.evidence.favorable is None:
         return None
     return _counted(summary, "selection_rate")
 
 
 def _counted(summary: Summary, metric: str) -> Floats | None:
-    """How many rows of each group a share is; None where it is not known of all."""
+    """Number of rows of each group that a share amounts to; None if a group lacks it."""
     share = _shares(summary, metric)
     if share is None:
         return None
@@ -130,9 +130,9 @@ def _counted(summary: Summary, metric: str) -> Floats | None:
 
 
 def _shares(summary: Summary, metric: str) -> Floats | None:
-    """A share in each group; None where it is not known of all."""
+    """A share in each group; None if a group lacks it."""
     table = summary["table"]
-    keys = [one["key"] for one in table["metrics"]]
+    keys = [metric_entry["key"] for metric_entry in table["metrics"]]
     if metric not in keys:
         return None
     shares = [group["values"][keys.index(metric)] for group in table["groups"]]
@@ -140,17 +140,19 @@ def _shares(summary: Summary, metric: str) -> Floats | None:
 
 
 def _changes(summary: Summary, change: Floats) -> str:
-    """Who is selected more often and who less, in people."""
+    """Sentence on how many more or fewer people of which groups are selected."""
     names = [group["label"] for group in summary["table"]["groups"]]
     return people_changed(names, change.tolist())
 
 
 def corrected(audit: AuditParts) -> str:
-    """The RMSE before and after each group's mean error is subtracted, as a sentence."""
+    """Sentence on the RMSE before and after subtracting each group's mean error."""
     sums = audit.evidence.sources["moments"]
     assert isinstance(sums, Tally)
     weight, error = sums.table("group"), sums.table("group", of="error")
     square = sums.table("group", of="squared_error").sum()
-    rest = square - np.nansum(ratio(error**2, weight))
-    before, after = (number(float(np.sqrt(max(s, 0.0) / weight.sum()))) for s in (square, rest))
+    remaining = square - np.nansum(ratio(error**2, weight))
+    before, after = (
+        number(float(np.sqrt(max(s, 0.0) / weight.sum()))) for s in (square, remaining)
+    )
     return f"On these rows that would bring the RMSE from {before} to {after}."

@@ -1,4 +1,4 @@
-"""Criteria along all decision thresholds, and the groups' distributions, as points to draw."""
+"""Curves to draw: criteria along all decision thresholds, and the groups' distributions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POINTS, MOST_GROUPS = 200, 40
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A criterion by a measure at every threshold."""
+    """The value of a criterion by a measure at every threshold."""
 
     criterion: str
     measure: str
@@ -31,7 +31,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Thresholds:
-    """Values at thresholds: from one on, rows are predicted to have the label of the score."""
+    """Curves over thresholds: rows at or above one are predicted to have the score's label."""
 
     at: Floats
     curves: tuple[Curve, ...]
@@ -71,21 +71,21 @@ def threshold_curves(evidence: Evidence, questions: Sequence[Question]) -> Thres
 
 
 def decisions(counts: Tally, classes: tuple[Label, ...], score_of: Label) -> Tally:
-    """A tally (thresholds; y, ŷ, group) of counts (score bin, y, group)."""
+    """A tally (thresholds; y, ŷ, group) from counts by score bin, y and group."""
     table = counts.table("bin", "y", "group")
     selected = np.cumsum(table[::-1], axis=0)[::-1][1:]
-    both = {True: selected, False: np.cumsum(table, axis=0)[:-1]}
-    whole = np.zeros((len(selected), len(classes), len(classes), len(counts.groups)))
+    by_decision = {True: selected, False: np.cumsum(table, axis=0)[:-1]}
+    rows = np.zeros((len(selected), len(classes), len(classes), len(counts.groups)))
     truth = positions(counts.labels("y"), classes)
     for k, label in enumerate(classes):
-        whole[:, truth, k] = both[label == score_of]
+        rows[:, truth, k] = by_decision[label == score_of]
     axes = (Axis("y", classes), Axis("yhat", classes), Axis("group", counts.groups))
-    cells = np.indices(whole.shape[1:], dtype=np.intp).reshape(3, -1)
-    return Tally(axes, cells, {"rows": whole.reshape(len(whole), -1)})
+    cells = np.indices(rows.shape[1:], dtype=np.intp).reshape(3, -1)
+    return Tally(axes, cells, {"rows": rows.reshape(len(rows), -1)})
 
 
 def levels_of(evidence: Evidence) -> Levels | None:
-    """The groups' distributions at pooled quantiles; of the largest groups where there are many."""
+    """The groups' distributions at pooled quantiles; of the largest groups if there are many."""
     scores = evidence.sources.get("steps")
     if not isinstance(scores, Distribution):
         return None
@@ -96,9 +96,9 @@ def levels_of(evidence: Evidence) -> Levels | None:
     table = np.bincount(key, scores.weights, minlength=groups * len(at)).reshape(groups, len(at))
     size = table.sum(axis=1)
     largest = np.sort(np.argsort(-size, kind="stable")[:MOST_GROUPS])
-    kept = largest[size[largest] > 0]
+    groups_drawn = largest[size[largest] > 0]
     below = np.cumsum(table, axis=1)
     pooled = below.sum(axis=0) / size.sum()
-    of = "prediction" if evidence.task == "regression" else "score"
-    names = tuple(scores.groups[i] for i in kept)
-    return Levels(of, at, names, below[kept] / size[kept, None], pooled)
+    variable = "prediction" if evidence.task == "regression" else "score"
+    names = tuple(scores.groups[i] for i in groups_drawn)
+    return Levels(variable, at, names, below[groups_drawn] / size[groups_drawn, None], pooled)

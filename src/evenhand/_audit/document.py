@@ -1,4 +1,4 @@
-"""The audit as a plain document of JSON values: the one source of every page and file."""
+"""The audit as a document of JSON values, the source of every page and file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PACKAGES = ("evenhand", "numpy", "scipy")
 
 
 def document(audit: AuditParts) -> dict[str, Any]:
-    """The whole audit; labels are text as people read it, undefined numbers are None."""
+    """The audit as JSON values; labels are text as displayed, undefined numbers None."""
     evidence, names = audit.evidence, names_of(audit)
     summarized, too_few = summary(audit), _too_few(audit, names)
     labels = [names(evidence.columns, label) for label in evidence.groups]
@@ -64,11 +64,11 @@ def document(audit: AuditParts) -> dict[str, Any]:
         "summary": summarized,
         "next": steps(audit, summarized, too_few),
         "gate": gate(audit),
-        "criteria": [_criterion(one) for one in audit.group_values],
+        "criteria": [_criterion(item) for item in audit.group_values],
         "findings": [_finding(row, audit, names) for row in rows_of(audit.findings)],
-        "views": [_view(one) for one in audit.views],
+        "views": [_view(item) for item in audit.views],
         "scan": _scan(audit),
-        "subgroups": [_subgroup(one, names) for one in audit.subgroups[:MOST_SUBGROUPS]],
+        "subgroups": [_subgroup(item, names) for item in audit.subgroups[:MOST_SUBGROUPS]],
         "too_few": too_few,
         "thresholds": _thresholds(audit.thresholds),
         "distributions": _levels(audit.levels, audit, names),
@@ -78,18 +78,18 @@ def document(audit: AuditParts) -> dict[str, Any]:
 
 
 def _why(audit: AuditParts, names: Names) -> dict[str, Any] | None:
-    """What the first gap that can be accounted for is made of."""
+    """The account of the first gap that has one."""
     differing = [finding for finding in by_rank(audit) if finding.verdict == "differs"]
     if not differing:
         return None
     from evenhand._audit.why import first_account
 
-    found = first_account(audit.evidence, differing, names, audit.confidence)
-    return None if found is None else found.document()
+    account = first_account(audit.evidence, differing, names, audit.confidence)
+    return None if account is None else account.document()
 
 
 def _provenance(audit: AuditParts) -> dict[str, Any]:
-    """What to write under a report, so that it can be traced."""
+    """Provenance for the foot of a report: versions and hashes."""
     return {
         "date": audit.date,
         "model": audit.model,
@@ -99,29 +99,29 @@ def _provenance(audit: AuditParts) -> dict[str, Any]:
     }
 
 
-_installed = cache(version)  # the metadata of a package is a file, parsed as mail is
+_installed = cache(version)  # reading it parses a file
 
 
-def _criterion(one: GroupValues) -> dict[str, Any]:
+def _criterion(values: GroupValues) -> dict[str, Any]:
     return {
-        "name": one.criterion,
-        "formula": one.formula,
-        "statistic": one.statistic,
-        "asks": one.asks,
-        "is_not": one.is_not,
-        "range": one.range,
-        "bounds": _numbers(one.bounds),
+        "name": values.criterion,
+        "formula": values.formula,
+        "statistic": values.statistic,
+        "asks": values.asks,
+        "is_not": values.is_not,
+        "range": values.range,
+        "bounds": _numbers(values.bounds),
         "cells": [
             {
                 "label": show(cell),
-                "values": _numbers(one.values[i]),
-                "low": _numbers(one.low[i]),
-                "high": _numbers(one.high[i]),
-                "pooled": _numbers(one.pooled[i]),
-                "overall": _number(one.overall[i]),
-                "rows": None if one.rows is None else _numbers(one.rows[i]),
+                "values": _numbers(values.values[i]),
+                "low": _numbers(values.low[i]),
+                "high": _numbers(values.high[i]),
+                "pooled": _numbers(values.pooled[i]),
+                "overall": _number(values.overall[i]),
+                "rows": None if values.rows is None else _numbers(values.rows[i]),
             }
-            for i, cell in enumerate(one.cells)
+            for i, cell in enumerate(values.cells)
         ],
     }
 
@@ -130,11 +130,11 @@ Row = dict[str, Any]
 
 
 def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
-    """A row for each criterion and measure, with what the finding says of the criterion."""
+    """A row for each criterion and measure, with the results of the criterion."""
     for finding in findings:
         for measured in finding.values.values():
-            own = {field.name: getattr(measured, field.name) for field in fields(measured)}
-            yield own | {
+            results = {field.name: getattr(measured, field.name) for field in fields(measured)}
+            yield results | {
                 "p_value": finding.p_value,
                 "p_adjusted": finding.p_adjusted,
                 "verdict": finding.verdict,
@@ -151,10 +151,10 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
 def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
     columns = audit.evidence.columns
     numbers = ("value", "low", "high", "p_value", "p_adjusted")
-    same = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
+    shared = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
     pair, gap = row["pair"], row["gap"]
     return {
-        **{name: row[name] for name in same},
+        **{name: row[name] for name in shared},
         **{name: _number(row[name]) for name in numbers},
         "gap": {name: _number(getattr(gap, name)) for name in ("value", "low", "high")},
         "margin": row["margin"],
@@ -199,9 +199,9 @@ def _view(view: View) -> dict[str, Any]:
 
 
 def _scan(audit: AuditParts) -> dict[str, Any]:
-    """Of the scan of subgroups: how many comparisons, and how often it errs."""
+    """The scan of subgroups: its number of comparisons and its error rate."""
     error = _level(audit.confidence)
-    comparisons = max((one.comparisons for one in audit.subgroups), default=0)
+    comparisons = max((subgroup.comparisons for subgroup in audit.subgroups), default=0)
     meaning = {
         "familywise": f"Significant at {100 - 100 * error:g}%, corrected",
         "false_discovery": f"An expected {100 * error:g}% at most of these are flagged wrongly",
@@ -210,50 +210,54 @@ def _scan(audit: AuditParts) -> dict[str, Any]:
         "control": audit.control,
         "error": error,
         "comparisons": comparisons,
-        "flagged": sum(one.flagged for one in audit.subgroups),
+        "flagged": sum(subgroup.flagged for subgroup in audit.subgroups),
         "sentence": f"{meaning}, over {plural(comparisons, 'comparison')}.",
     }
 
 
 def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
-    """The groups too small to judge, and in words how many rows they would need."""
+    """The groups too small to judge, with the rows that they would need."""
     groups = [
         {
-            "label": names(one.columns, one.label),
-            "rows": one.rows,
-            "rows_needed": _number(one.rows_needed),
+            "label": names(group.columns, group.label),
+            "rows": group.rows,
+            "rows_needed": _number(group.rows_needed),
         }
-        for one in audit.too_few
+        for group in audit.too_few
     ]
     return {"groups": groups, "sentence": lacking(audit, names) if groups else ""}
 
 
 def lacking(audit: AuditParts, names: Names) -> str:
     groups = audit.too_few
-    called = [name(names(one.columns, one.label)) for one in groups[:MOST_NAMED]]
-    named = [f"{one} ({group.rows:,})" for one, group in zip(called, groups, strict=False)]
-    more = len(groups) - len(named)
-    named += [f"{more} more"] if more else []
-    needed = max((one.rows_needed for one in groups if np.isfinite(one.rows_needed)), default=0.0)
+    shown_names = [name(names(group.columns, group.label)) for group in groups[:MOST_NAMED]]
+    listed = [
+        f"{shown} ({group.rows:,})" for shown, group in zip(shown_names, groups, strict=False)
+    ]
+    remaining = len(groups) - len(listed)
+    listed += [f"{remaining} more"] if remaining else []
+    needed = max(
+        (group.rows_needed for group in groups if np.isfinite(group.rows_needed)), default=0.0
+    )
     rows = f"{float(f'{needed:.2g}'):,.0f}"
     alone = len(groups) == 1
     enough = f" {'It' if alone else 'Each'} would need about {rows} rows." if needed else ""
     who = f"{_how_many(len(groups), len(audit.evidence.groups))} {'has' if alone else 'have'}"
     return (
         f"{who} too few rows to show a difference of {shown_margin(audit)} from the others: "
-        f"{listing(named)}.{enough}"
+        f"{listing(listed)}.{enough}"
     )
 
 
-def _how_many(some: int, all_of: int) -> str:
-    """Some of the groups, or all of them.
+def _how_many(number: int, all_of: int) -> str:
+    """Number of groups in words, "All" if it is all of them.
 
     >>> _how_many(1, 3), _how_many(2, 2), _how_many(3, 3)
     ('1 of 3 groups', 'Both groups', 'All 3 groups')
     """
-    if some < all_of:
-        return f"{some} of {plural(all_of, 'group')}"
-    return "Both groups" if some == 2 else f"All {plural(some, 'group')}"
+    if number < all_of:
+        return f"{number} of {plural(all_of, 'group')}"
+    return "Both groups" if number == 2 else f"All {plural(number, 'group')}"
 
 
 def _subgroup(subgroup: Subgroup, names: Names) -> dict[str, Any]:
@@ -274,8 +278,8 @@ def _thresholds(thresholds: Thresholds | None) -> dict[str, Any] | None:
     if thresholds is None:
         return None
     series = [
-        {"criterion": one.criterion, "measure": one.measure, "values": _numbers(one.values)}
-        for one in thresholds.curves
+        {"criterion": curve.criterion, "measure": curve.measure, "values": _numbers(curve.values)}
+        for curve in thresholds.curves
     ]
     return {"at": _numbers(thresholds.at), "series": series, "used": thresholds.used}
 
@@ -293,7 +297,7 @@ def _levels(levels: Levels | None, audit: AuditParts, names: Names) -> dict[str,
 
 
 def _level(confidence: float) -> float:
-    """What confidence leaves, without the rounding of 1 − 0.95."""
+    """One minus the confidence, without the rounding error of 1 − 0.95."""
     return round(1 - confidence, 12)
 
 

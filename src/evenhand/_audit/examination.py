@@ -1,4 +1,4 @@
-"""Examine the evidence: one test a criterion, its values by every measure, and its groups."""
+"""Examine the evidence: a test of each criterion, its values by every measure, and its groups."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from evenhand.measures import DEFAULT_MEASURE, MeasureLike
 from evenhand.statistics import Statistic
 
 Floats = NDArray[np.float64]
-WORKERS = 2  # threads; they share one interpreter, so more bring little
+WORKERS = 2  # threads; more would gain little in one interpreter
 MARGIN = 0.05  # of a rate: five percentage points
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """The test, the largest difference, each measure's interval, and what is known of groups."""
+    """The test, the gap, each measure's reading and interval, and the groups' estimates."""
 
     p_value: float
     gap: ConfidenceInterval
@@ -54,7 +54,7 @@ class Examined(NamedTuple):
 
 
 class Precision(NamedTuple):
-    """How sure the audit is, what counts as alike, what is tolerated, and of how many views."""
+    """Confidence, margin, tolerances and number of views of an audit."""
 
     confidence: float
     margin: float | None
@@ -62,7 +62,7 @@ class Precision(NamedTuple):
     choices: int
 
 
-Progress = Callable[[int, int], None]  # is told how many parts of how many are done
+Progress = Callable[[int, int], None]  # called with the number of parts done and of all parts
 
 
 def examine(
@@ -71,21 +71,21 @@ def examine(
     precision: Precision,
     progress: Progress | None = None,
 ) -> Examined:
-    """Ask everything that the evidence can answer, what takes longest first."""
+    """Examine every question, the slowest first."""
     pool = ThreadPoolExecutor(WORKERS)
     jobs = {
         pool.submit(_answers, evidence, [questions[i] for i in batch], precision): batch
         for batch in _batches(questions)
     }
-    known: dict[int, tuple[Finding, GroupValues]] = {}
+    results: dict[int, tuple[Finding, GroupValues]] = {}
     try:
         for done, job in enumerate(as_completed(jobs), 1):
-            known |= zip(jobs[job], job.result(), strict=True)
+            results |= zip(jobs[job], job.result(), strict=True)
             if progress is not None:
                 progress(done, len(jobs))
-        answers = [known[i] for i in range(len(questions))]
+        answers = [results[i] for i in range(len(questions))]
     finally:
-        pool.shutdown(cancel_futures=True)  # so that Ctrl-C waits for no question not yet begun
+        pool.shutdown(cancel_futures=True)  # so that Ctrl-C does not wait for pending questions
     findings, tables = [finding for finding, _ in answers], tuple(table for _, table in answers)
     statistics = [question.criterion.statistic for question in questions]
     tested = _adjusted(statistics, findings)
@@ -98,7 +98,7 @@ def examine(
 
 
 def _batches(questions: Sequence[Question]) -> list[list[int]]:
-    """Questions about the same statistic, which have one test; those that take longest first."""
+    """Positions of questions by statistic, as these share a test; the slowest first."""
     batches: dict[tuple[str, bool], list[int]] = {}
     for i, question in enumerate(questions):
         key = (question.criterion.statistic.formula, question.criterion.one_class)
@@ -108,30 +108,30 @@ def _batches(questions: Sequence[Question]) -> list[list[int]]:
     )
 
 
-def tested(evidence: Evidence, asked: Criterion) -> tuple[Estimates, float]:
-    """What is known of a criterion's statistic in every group, and the p-value of all being alike.
+def tested(evidence: Evidence, criterion: Criterion) -> tuple[Estimates, float]:
+    """Estimates of a criterion's statistic in every group, and the p-value of equality.
 
-    Criteria that compare the same statistic have it in common.
+    Criteria that compare the same statistic share them.
     """
-    source = evidence.sources[asked.statistic.needs]
-    favorable = options_of(evidence, asked).get("favorable")
+    source = evidence.sources[criterion.statistic.needs]
+    favorable = options_of(evidence, criterion).get("favorable")
 
     def test() -> tuple[Estimates, float]:
-        estimates = estimates_of(source, asked, favorable)
-        return estimates, homogeneity(source, asked, estimates)
+        estimates = estimates_of(source, criterion, favorable)
+        return estimates, homogeneity(source, criterion, estimates)
 
-    return once(source, ("test", asked.statistic, asked.one_class, favorable), test)
+    return once(source, ("test", criterion.statistic, criterion.one_class, favorable), test)
 
 
 def read(
-    evidence: Evidence, asked: Criterion, measure: MeasureLike, transform: str | None = None
+    evidence: Evidence, criterion: Criterion, measure: MeasureLike, transform: str | None = None
 ) -> Reading:
     """The exact value of a criterion by a measure."""
-    options = options_of(evidence, asked)
+    options = options_of(evidence, criterion)
     options |= {} if transform is None else {"transform": transform}
-    source = evidence.sources[asked.statistic.needs]
-    key = "reading", asked, measure, *options.items()
-    return once(source, key, lambda: asked.read(source, measure=measure, **options))
+    source = evidence.sources[criterion.statistic.needs]
+    key = "reading", criterion, measure, *options.items()
+    return once(source, key, lambda: criterion.read(source, measure=measure, **options))
 
 
 def _assess(
@@ -141,42 +141,42 @@ def _assess(
     confidence: float,
     transform: str | None,
 ) -> Assessment:
-    """Ask a criterion by all its measures."""
+    """Test a criterion and read it by all its measures."""
     source = evidence.sources[criterion.statistic.needs]
     estimates, p_value = tested(evidence, criterion)
     favorable = options_of(evidence, criterion).get("favorable")
 
-    def asked(measure: MeasureLike, how: str | None) -> tuple[Reading, ConfidenceInterval]:
+    def measured(measure: MeasureLike, how: str | None) -> tuple[Reading, ConfidenceInterval]:
         reading = read(evidence, criterion, measure, how)
-        known = estimates, reading.settings, reading, source
+        arguments = estimates, reading.settings, reading, source
         key = "interval", criterion, reading.settings, favorable, confidence
-        return reading, once(source, key, lambda: interval_of(*known, confidence, p_value))
+        return reading, once(source, key, lambda: interval_of(*arguments, confidence, p_value))
 
-    readings, intervals = zip(*(asked(measure, transform) for measure in measures), strict=True)
+    readings, intervals = zip(*(measured(measure, transform) for measure in measures), strict=True)
     gap = next(
         (
-            known
-            for known, reading in zip(intervals, readings, strict=True)
+            interval
+            for interval, reading in zip(intervals, readings, strict=True)
             if reading.settings.resolved.is_width
         ),
         None,
     )
     if gap is None:
-        gap = asked(DEFAULT_MEASURE, "raw")[1]
+        gap = measured(DEFAULT_MEASURE, "raw")[1]
     return Assessment(p_value, gap, [*readings], [*intervals], estimates)
 
 
-def options_of(evidence: Evidence, asked: Criterion) -> dict[str, Any]:
-    """The favorable class where it was stated or is asked about, and exp where means are negative.
+def options_of(evidence: Evidence, criterion: Criterion) -> dict[str, Any]:
+    """Options of a criterion: the favorable class, and the transform exp if means are negative.
 
-    So a criterion has the value that `evaluate` gives it: of a class that was named alone, else of
+    With these a criterion has the value that `evaluate` gives it: for the named class, or else for
     the worst one.
     """
     options: dict[str, Any] = {}
-    favorable = evidence.favorable_in(one_class=asked.one_class)
-    if favorable is not None and not asked.kind.is_swept:
+    favorable = evidence.favorable_in(one_class=criterion.one_class)
+    if favorable is not None and not criterion.kind.is_swept:
         options["favorable"] = favorable
-    statistic = asked.statistic
+    statistic = criterion.statistic
     if statistic.bounds[0] < 0:
         values = statistic.read(evidence.sources[statistic.needs]).values
         options |= {"transform": "exp"} if np.nanmin(values) < 0 else {}
@@ -184,54 +184,58 @@ def options_of(evidence: Evidence, asked: Criterion) -> dict[str, Any]:
 
 
 def support(statistic: Statistic, source: Any, reading: Reading) -> Floats | None:
-    """Rows that each value (cells, groups) was computed from, where it is a share of them."""
+    """Rows behind each value (cells, groups), if the values are shares of rows."""
     shares = statistic.shares(source, of="rows") if isinstance(source, Tally) else None
     if shares is None:
         return None
-    asked = set(reading.cells)
-    kept = [i for i, cell in enumerate(statistic.read(source).cells) if cell in asked]
-    return shares.rows[kept]
+    cells = set(reading.cells)
+    places = [i for i, cell in enumerate(statistic.read(source).cells) if cell in cells]
+    return shares.rows[places]
 
 
 def _adjusted(
     statistics: Sequence[Statistic], findings: Sequence[Finding]
 ) -> list[tuple[float, float]]:
-    """P-values, and those that allow for all the hypotheses.
+    """P-values, and p-values adjusted for all hypotheses.
 
-    Criteria that state the same one have one p-value, which may be drawn, and count once: accuracy
-    and error rates are equal together, and so are selection rates and their ratio.
+    Criteria that state the same hypothesis share a p-value, which may be randomized, and count
+    once: equal accuracy is equal error rates, and equal selection rates have a ratio of 1.
     """
     keys = [statistic.hypothesis for statistic in statistics]
     first = {key: keys.index(key) for key in keys}
-    known = {key: findings[i].p_value for key, i in first.items()}
-    adjusted = dict(zip(known, holm([*known.values()]).tolist(), strict=True))
-    return [(known[key], adjusted[key]) for key in keys]
+    p_values = {key: findings[i].p_value for key, i in first.items()}
+    adjusted = dict(zip(p_values, holm([*p_values.values()]).tolist(), strict=True))
+    return [(p_values[key], adjusted[key]) for key in keys]
 
 
 def _answers(
     evidence: Evidence, questions: Sequence[Question], precision: Precision
 ) -> list[tuple[Finding, GroupValues]]:
-    """What is found of criteria that compare the same statistic."""
+    """The findings on criteria that compare the same statistic."""
     answers = []
     for question in questions:
         criterion = question.criterion
-        asked = criterion, question.measures, precision.confidence
+        arguments = criterion, question.measures, precision.confidence
         try:
-            known = _assess(evidence, *asked, None)
-        except InputError:  # an interval of means near 0 ends below it, where Gini and PQ do not go
+            assessment = _assess(evidence, *arguments, None)
+        except (
+            InputError
+        ):  # an interval of means near 0 ends below 0, where Gini and PQ are undefined
             if criterion.statistic.bounds[0] >= 0 or "transform" in options_of(evidence, criterion):
                 raise
-            known = _assess(evidence, *asked, "exp")
-        finding = _finding(question, known, evidence.favorable, precision)
-        answers.append((finding, _group_values(evidence, question, known, precision.confidence)))
+            assessment = _assess(evidence, *arguments, "exp")
+        finding = _finding(question, assessment, evidence.favorable, precision)
+        answers.append(
+            (finding, _group_values(evidence, question, assessment, precision.confidence))
+        )
     return answers
 
 
 def _finding(
-    question: Question, known: Assessment, favorable: Label, precision: Precision
+    question: Question, assessment: Assessment, favorable: Label, precision: Precision
 ) -> Finding:
     values = {}
-    for reading, interval in zip(known.readings, known.intervals, strict=True):
+    for reading, interval in zip(assessment.readings, assessment.intervals, strict=True):
         cell, vector = _worst(reading, favorable)
         values[reading.measure] = Measured(
             criterion=question.name,
@@ -251,25 +255,25 @@ def _finding(
         )
     is_rate = question.criterion.statistic.bounds == (0.0, 1.0)
     margin = precision.margin
-    if is_rate and (margin is None or margin >= 1):  # a margin of amounts says nothing of shares
+    if is_rate and (margin is None or margin >= 1):  # a margin of amounts does not apply to shares
         margin = MARGIN
     return Finding(
         criterion=question.name,
-        p_value=known.p_value,
+        p_value=assessment.p_value,
         values=values,
-        gap=known.gap,
+        gap=assessment.gap,
         margin=margin,
-        pair=furthest_pair(known.estimates, favorable, 1 - precision.confidence),
+        pair=furthest_pair(assessment.estimates, favorable, 1 - precision.confidence),
         level=1 - precision.confidence,
         is_rate=is_rate and not question.criterion.kind.is_swept,
-        estimates=None if question.criterion.kind.is_swept else known.estimates,
+        estimates=None if question.criterion.kind.is_swept else assessment.estimates,
     )
 
 
 def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, Any]]:
     """The cell with the largest inequality, and the groups' values there.
 
-    By MPD two classes are equally uneven; then it is the favorable one.
+    By MPD two classes tie; then it is the cell of the favorable one.
     """
     if not len(reading.cells) or np.isnan(reading.cell_values).all():
         return None, np.full(len(reading.groups), np.nan)
@@ -283,15 +287,15 @@ def _worst(reading: Reading, favorable: Label) -> tuple[Label, np.ndarray[Any, A
 def _group_values(
     evidence: Evidence,
     question: Question,
-    known: Assessment,
+    assessment: Assessment,
     confidence: float,
 ) -> GroupValues:
-    reading = known.readings[0]
+    reading = assessment.readings[0]
     source = evidence.sources[question.criterion.statistic.needs]
     low = high = np.full(reading.table.shape, np.nan)
     overall = np.full(len(reading.cells), np.nan)
     if not question.criterion.kind.is_swept:
-        low, high = known.estimates.single(confidence)
+        low, high = assessment.estimates.single(confidence)
         low, high = (np.where(np.isnan(reading.table), np.nan, end) for end in (low, high))
         overall = _overall(evidence, question)
     return GroupValues(
@@ -310,12 +314,12 @@ def _group_values(
         overall=overall,
         rows=support(question.criterion.statistic, source, reading),
         columns=len(evidence.columns),
-        estimates=None if question.criterion.kind.is_swept else known.estimates,
+        estimates=None if question.criterion.kind.is_swept else assessment.estimates,
     )
 
 
 def _overall(evidence: Evidence, question: Question) -> Floats:
-    """The values of all groups together."""
+    """The values over all groups pooled."""
     source = evidence.sources[question.needs]
     favorable = options_of(evidence, question.criterion).get("favorable")
 

@@ -1,4 +1,4 @@
-"""What a page regroups, and moves a threshold over, without reading a row again: the counts."""
+"""The counts with which a page regroups and moves thresholds, without reading rows again."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from evenhand._data.tallies import Tally
 
 Floats = NDArray[np.float64]
 
-MOST_GROUPS = 2_000  # whose counts a page holds
-MOST_CELLS = 200_000  # numbers among these: with many groups, fewer thresholds
+MOST_GROUPS = 2_000  # that a page can hold
+MOST_CELLS = 200_000  # numbers that a page can hold: with many groups, fewer thresholds
 OF_DECISIONS = ("selection_rate",)
 OF_OUTCOMES = ("true_positive_rate", "false_positive_rate", "precision", "accuracy")
 OF_AMOUNTS = ("mean_prediction", "mean_target", "mean_error")
 
 
 def counts_document(evidence: Evidence) -> dict[str, Any] | None:
-    """The counts of every group as JSON values; None where a page cannot hold or use them.
+    """The counts of every group as JSON values; None if a page cannot hold or use them.
 
-    Of labels, the people by truth and decision, the favorable one second, and where a score decides
-    also by score; of numbers and of classes without a favorable one, sums whose ratios are shown.
+    For labels, people by truth and decision (the favorable one second), and also by score where a
+    score decides; for numbers, and classes without a favorable one, sums whose ratios are shown.
     """
     if len(evidence.groups) > MOST_GROUPS or evidence.task == "ranking":
         return None
@@ -55,33 +55,33 @@ def counts_document(evidence: Evidence) -> dict[str, Any] | None:
 
 
 def shown_groups(evidence: Evidence) -> list[list[str]]:
-    """What each group has in each column, as it is shown."""
+    """The values of each group by column, as displayed."""
     columns = evidence.columns
     names = Names.of([(columns, label) for label in evidence.groups])
-    named = [
+    columns_of_names = [
         [names((name,), part) for part in _parts(evidence, at)] for at, name in enumerate(columns)
     ]
-    return [list(parts) for parts in zip(*named, strict=True)]
+    return [list(parts) for parts in zip(*columns_of_names, strict=True)]
 
 
 def in_bins(evidence: Evidence, bins: Bins) -> Evidence | None:
-    """Groups of which each has one number, as groups by bins of the numbers.
+    """Regroup evidence, whose groups are single numbers, by bins of the numbers.
 
-    None where edges do not hold all numbers, which those who count rows say in words.
+    None if the edges do not contain all numbers, for which counting rows raises an error.
     """
     columns = [_parts(evidence, at) for at in range(len(evidence.columns))]
-    for name, wanted in bins.items():
+    for name, edges_or_number in bins.items():
         at = evidence.columns.index(name)
         values = np.array(columns[at], dtype=np.float64)
-        known = np.isfinite(values)
-        if not known.any():
+        finite = np.isfinite(values)
+        if not finite.any():
             return None
-        if isinstance(wanted, int):
-            often = evidence.rows[known].astype(np.int64)
-            edges = quantile_edges_of(values[known], often, wanted)
+        if isinstance(edges_or_number, int):
+            rows = evidence.rows[finite].astype(np.int64)
+            edges = quantile_edges_of(values[finite], rows, edges_or_number)
         else:
-            edges = np.asarray(wanted, dtype=np.float64)
-        if values[known].min() < edges[0] or values[known].max() > edges[-1]:
+            edges = np.asarray(edges_or_number, dtype=np.float64)
+        if values[finite].min() < edges[0] or values[finite].max() > edges[-1]:
             return None
         cut = binned(values, edges)
         columns[at] = [cut.labels[code] for code in cut.codes]
@@ -103,7 +103,7 @@ def _metrics(keys: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _of_decisions(evidence: Evidence) -> dict[str, Any]:
-    """Tables (group, truth, decision), and by score (group, truth, bin); the good one second."""
+    """Tables (group, truth, decision) and, by score, (group, truth, bin); favorable second."""
     judged, good = "labels" in evidence.sources, evidence.favorable
     counts = evidence.sources["labels" if judged else "predictions"]
     assert isinstance(counts, Tally)
@@ -128,22 +128,22 @@ def _of_scores(evidence: Evidence) -> dict[str, Any] | None:
     table = np.moveaxis(counts.table("bin", "y", "group"), 0, 2)  # (truth, group, bin)
     table = _split(np.moveaxis(table, 1, 0), counts.labels("y"), evidence.favorable, 1)
     edges = np.array(counts.labels("bin")[1:-1], dtype=np.float64)
-    most = max(MOST_CELLS // (2 * len(table)), 2)
-    kept = np.unique(np.linspace(0, len(edges) - 1, min(most, len(edges))).astype(np.intp))
-    table = np.add.reduceat(table, [0, *(kept + 1)], axis=2)
-    here = positions(counts.groups, evidence.groups)
-    whole = np.zeros((len(evidence.groups), *table.shape[1:]))
-    whole[here] = table
+    limit = max(MOST_CELLS // (2 * len(table)), 2)
+    ends = np.unique(np.linspace(0, len(edges) - 1, min(limit, len(edges))).astype(np.intp))
+    table = np.add.reduceat(table, [0, *(ends + 1)], axis=2)
+    places = positions(counts.groups, evidence.groups)
+    by_group = np.zeros((len(evidence.groups), *table.shape[1:]))
+    by_group[places] = table
     return {
-        "at": edges[kept].tolist(),
-        "counts": _plain(whole),
+        "at": edges[ends].tolist(),
+        "counts": _plain(by_group),
         "is_turned": evidence.is_turned,
         "decided_at": evidence.decided_at,
     }
 
 
 def _of_amounts(evidence: Evidence) -> dict[str, Any]:
-    """Sums over sums, by group."""
+    """Numerators and denominators of means, by group."""
     if evidence.is_of_labels:
         if "labels" not in evidence.sources:
             return {}
@@ -160,17 +160,17 @@ def _of_amounts(evidence: Evidence) -> dict[str, Any]:
         return {"mean_prediction": [_plain(predicted), weight]}
     true = sums.table("group", of="y")
     totals = (predicted, true, predicted - true)
-    return {key: [_plain(one), weight] for key, one in zip(OF_AMOUNTS, totals, strict=True)}
+    return {key: [_plain(total), weight] for key, total in zip(OF_AMOUNTS, totals, strict=True)}
 
 
 def _split(table: Floats, labels: Sequence[Label], good: Label, axis: int) -> Floats:
-    """All labels but the favorable one together, then that one."""
+    """Merge all unfavorable labels of an axis, and put the favorable one second."""
     is_good = np.array([label == good for label in labels], dtype=bool)
     parts = [np.compress(side, table, axis=axis).sum(axis=axis) for side in (~is_good, is_good)]
     return np.stack(parts, axis=axis)
 
 
 def _plain(table: Floats) -> Any:
-    """As lists, whole numbers without a point."""
-    whole = np.rint(table)
-    return whole.astype(np.int64).tolist() if np.array_equal(whole, table) else table.tolist()
+    """A table as lists, with whole numbers as integers."""
+    rounded = np.rint(table)
+    return rounded.astype(np.int64).tolist() if np.array_equal(rounded, table) else table.tolist()

@@ -1,4 +1,4 @@
-"""The two groups that are furthest apart."""
+"""The two groups with the largest difference."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CANDIDATES = 20  # groups at either end that are compared in pairs
 
 
 def furthest_pair(estimates: Estimates, favorable: Label, level: float) -> Pair | None:
-    """The two groups furthest apart of those with disjoint bounds, which hold for all at once.
+    """The two groups with the largest difference among those with disjoint simultaneous bounds.
 
-    So a group of a few rows does not lead because chance threw it far, and the groups that a
-    sentence names are those with the largest observed difference wherever that is significant.
+    So a group of a few rows is not named for an extreme value due to chance, and the groups that a
+    sentence names have the largest observed difference among the significant ones.
     """
     if np.isfinite(estimates.values).sum() < 2:
         return None
@@ -27,19 +27,22 @@ def furthest_pair(estimates: Estimates, favorable: Label, level: float) -> Pair 
     for cell, values, lower, upper in zip(
         estimates.cells, estimates.values, low, high, strict=True
     ):
-        seen = np.flatnonzero(np.isfinite(values))
-        if len(seen) < 2:
+        defined = np.flatnonzero(np.isfinite(values))
+        if len(defined) < 2:
             continue
-        a, b = _furthest(values[seen], lower[seen], upper[seen])
-        if not lower[seen][a] > upper[seen][b]:
+        a, b = _furthest(values[defined], lower[defined], upper[defined])
+        if not lower[defined][a] > upper[defined][b]:
             continue
-        sure = float(values[seen][a] - values[seen][b]) + (
+        difference = float(values[defined][a] - values[defined][b]) + (
             1e-9 if class_of(cell) == favorable else 0.0
         )
-        if best is None or sure > best[0]:
-            ends = (estimates.groups[seen[a]], float(values[seen[a]]))
-            others = (estimates.groups[seen[b]], float(values[seen[b]]))
-            best = sure, Pair(*(ends + others if ends[1] >= others[1] else others + ends), cell)
+        if best is None or difference > best[0]:
+            ends = (estimates.groups[defined[a]], float(values[defined[a]]))
+            opposite = (estimates.groups[defined[b]], float(values[defined[b]]))
+            best = (
+                difference,
+                Pair(*(ends + opposite if ends[1] >= opposite[1] else opposite + ends), cell),
+            )
     return _furthest_in_errors(estimates, favorable) if best is None else best[1]
 
 
@@ -62,22 +65,26 @@ def _furthest(values: Floats, lower: Floats, upper: Floats) -> tuple[int, int]:
 
 
 def _furthest_in_errors(estimates: Estimates, favorable: Label) -> Pair | None:
-    """Where no two groups are clearly apart: those the furthest, in their standard errors."""
+    """The two groups furthest apart in standard errors, if no difference is significant."""
     down = estimates.values - curve_at(estimates.curves, -1.0)
     up = curve_at(estimates.curves, 1.0) - estimates.values
     best: tuple[float, Pair] | None = None
     for cell, values, below, above in zip(estimates.cells, estimates.values, down, up, strict=True):
-        seen = np.flatnonzero(np.isfinite(values) & np.isfinite(below) & np.isfinite(above))
-        if len(seen) < 2:
+        defined = np.flatnonzero(np.isfinite(values) & np.isfinite(below) & np.isfinite(above))
+        if len(defined) < 2:
             continue
-        middle = np.median(values[seen])
-        tops = seen[np.argsort((values[seen] - middle) / (below[seen] + 1e-12))[-CANDIDATES:]]
-        bottoms = seen[np.argsort((values[seen] - middle) / (above[seen] + 1e-12))[:CANDIDATES]]
+        middle = np.median(values[defined])
+        tops = defined[
+            np.argsort((values[defined] - middle) / (below[defined] + 1e-12))[-CANDIDATES:]
+        ]
+        bottoms = defined[
+            np.argsort((values[defined] - middle) / (above[defined] + 1e-12))[:CANDIDATES]
+        ]
         error = np.hypot(below[tops][:, None], above[bottoms]) + 1e-12
-        far = (values[tops][:, None] - values[bottoms]) / error
-        far[tops[:, None] == bottoms] = -np.inf
-        a, b = np.unravel_index(int(np.argmax(far)), far.shape)
-        distance = float(far[a, b]) + (1e-9 if class_of(cell) == favorable else 0.0)
+        distances = (values[tops][:, None] - values[bottoms]) / error
+        distances[tops[:, None] == bottoms] = -np.inf
+        a, b = np.unravel_index(int(np.argmax(distances)), distances.shape)
+        distance = float(distances[a, b]) + (1e-9 if class_of(cell) == favorable else 0.0)
         if best is None or distance > best[0]:
             i, j = int(tops[a]), int(bottoms[b])
             ends = (estimates.groups[i], float(values[i]), estimates.groups[j], float(values[j]))
@@ -86,7 +93,7 @@ def _furthest_in_errors(estimates: Estimates, favorable: Label) -> Pair | None:
 
 
 def _steady_bounds(estimates: Estimates, level: float) -> tuple[Floats, Floats]:
-    """Bounds of all values at once; those of means no narrower than the spread of most rows makes.
+    """Simultaneous bounds of all values; of means, no narrower than a typical spread allows.
 
     A few rows of a skewed loss that miss its tail show a small mean and a small spread together.
     """
@@ -94,11 +101,11 @@ def _steady_bounds(estimates: Estimates, level: float) -> tuple[Floats, Floats]:
     if estimates.proved:
         return low, high
     root = np.sqrt(np.maximum(estimates.sizes, 1.0))
-    own = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) * root
-    weight = np.where(np.isfinite(own), estimates.sizes, 0.0)
-    typical = (np.nan_to_num(own) * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
-    least = np.maximum(1e-12 * typical, 1e-300)[:, None]  # of values that do not vary at all
-    wider = np.fmax(typical[:, None] / np.maximum(own, least), 1.0)
+    spread = (curve_at(estimates.curves, 1.0) - curve_at(estimates.curves, -1.0)) * root
+    weight = np.where(np.isfinite(spread), estimates.sizes, 0.0)
+    typical = (np.nan_to_num(spread) * weight).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
+    floor = np.maximum(1e-12 * typical, 1e-300)[:, None]  # for values that do not vary at all
+    wider = np.fmax(typical[:, None] / np.maximum(spread, floor), 1.0)
     return (
         estimates.values - (estimates.values - low) * wider,
         estimates.values + (high - estimates.values) * wider,

@@ -39,7 +39,7 @@ Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
 
 class Pair(NamedTuple):
-    """Two groups, and their values in the cell where they were compared."""
+    """Two groups, with their values in the cell of the comparison."""
 
     high: Label
     high_value: float
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """Why no bound can be passed; an error where more rows of this kind would not help."""
+    """Why no bound can be passed; an error if more such rows would not help."""
 
     reason: str
     is_error: bool
@@ -59,7 +59,7 @@ class Obstacle(NamedTuple):
 class GroupValues:
     """The statistic of every group in every cell (cells, groups), with intervals.
 
-    `estimates` are what is known of the groups, and `columns` how many columns make them up.
+    `estimates` are those of the groups, and `columns` is the number of their columns.
     """
 
     criterion: str
@@ -81,9 +81,9 @@ class GroupValues:
 
     @cached_property
     def pooled(self) -> NDArray[np.float64]:
-        """The values, shrunken toward the effects of the groups' columns; no verdict uses them.
+        """The values, shrunken toward the effects of the groups' columns; not used in verdicts.
 
-        With one column toward the mean. NaN where nothing is said of single groups' errors.
+        With one column they are shrunken toward the mean. NaN where groups have no errors.
         """
         if self.estimates is None:
             return np.full(self.values.shape, np.nan)
@@ -140,7 +140,7 @@ class Measured:
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.contributions)
 
     def __repr__(self) -> str:
@@ -148,25 +148,25 @@ class Measured:
         return f"<Measured: {self.criterion} by {self.measure} {number(self.value)} ({ends})>"
 
     def maybe_equal(self) -> Measured:
-        """The same, with an interval that reaches equality."""
+        """The same value with an interval extended to equality."""
         if resolve(self.measure).falls:
             return replace(self, high=max(self.high, 1.0))
         return replace(self, low=min(self.low, 0.0))
 
     @property
     def judged(self) -> Judged | None:
-        """What the interval says of the tolerance, if there is one."""
+        """Outcome of comparing the interval with the tolerance, if there is one."""
         if self.tolerance is None:
             return None
         if np.isnan(self.value):
             return "inconclusive"
         if resolve(self.measure).falls:
-            beyond, met = self.high < self.tolerance, self.low >= self.tolerance > self.greatest
+            beyond, within = self.high < self.tolerance, self.low >= self.tolerance > self.greatest
         else:
-            beyond, met = self.low > self.tolerance, self.high <= self.tolerance < self.greatest
+            beyond, within = self.low > self.tolerance, self.high <= self.tolerance < self.greatest
         if beyond:
             return "falls short" if resolve(self.measure).falls else "exceeds"
-        return "within tolerance" if met and self.obstacle is None else "inconclusive"
+        return "within tolerance" if within and self.obstacle is None else "inconclusive"
 
     @property
     def sentence(self) -> str:
@@ -189,11 +189,11 @@ class Measured:
     def _undecided(self, bound: str) -> str:
         if self.tolerance is not None and resolve(self.measure).falls:
             if self.tolerance <= self.greatest:
-                least = f"no ratio is less than {number(self.greatest)}"
-                return f"Nothing can fall short of the {bound} that is tolerated, for {least}"
+                least_ratio = f"no ratio is less than {number(self.greatest)}"
+                return f"Nothing can fall short of the {bound} that is tolerated, for {least_ratio}"
         elif self.tolerance is not None and self.tolerance >= self.greatest:
-            most = f"{plural(self.groups, 'group')} can show {number(self.greatest)} at most"
-            return f"The tolerance of {bound} cannot be exceeded, for {most}"
+            largest = f"{plural(self.groups, 'group')} can show {number(self.greatest)} at most"
+            return f"The tolerance of {bound} cannot be exceeded, for {largest}"
         reason = f": {self.obstacle.reason}" if self.obstacle else ""
         return f"These rows do not show on which side of {bound} it is{reason}"
 
@@ -246,9 +246,9 @@ class Finding:
 
     def __getitem__(self, measure: str) -> Measured:
         check_names(measure=measure)
-        known = measure_named(measure)
-        if known is not None and known.name in self.values:
-            return self.values[known.name]
+        resolved = measure_named(measure)
+        if resolved is not None and resolved.name in self.values:
+            return self.values[resolved.name]
         if measure not in self.values:
             hint = did_you_mean(measure, self.values)
             raise InputError(
@@ -263,42 +263,42 @@ class Finding:
         return f"<Finding on {self.criterion}: {self.verdict}; largest gap {ends}, adjusted p {p}>"
 
     def concluded(self, p_value: float, p_adjusted: float, tests: int) -> Finding:
-        """The same, given all other tests: what does not differ then may be equal.
+        """The finding with its adjusted p-value; if not significant, intervals include equality.
 
         So a finding says "differs" exactly where its intervals exclude equality.
         """
-        known = replace(self, p_value=p_value, p_adjusted=p_adjusted, tests=tests)
+        finding = replace(self, p_value=p_value, p_adjusted=p_adjusted, tests=tests)
         if not p_adjusted > self.level:
-            return known
+            return finding
         values = {name: value.maybe_equal() for name, value in self.values.items()}
-        return replace(known, values=values, gap=replace(self.gap, low=min(self.gap.low, 0.0)))
+        return replace(finding, values=values, gap=replace(self.gap, low=min(self.gap.low, 0.0)))
 
     @property
     def verdict(self) -> Conclusion:
-        """The groups differ; are alike within the margin; or these rows cannot tell.
+        """Whether the groups differ, are alike within the margin, or the rows are inconclusive.
 
-        Where all rows share one decision nothing is compared, and "alike" would be no finding.
+        If all rows share one decision there is nothing to compare, so "alike" is not concluded.
         """
-        known = verdict(self.gap.value, self.p_adjusted, self.level, self.sameness)
-        if known == "cannot tell" and self.margin is not None and self.gap.high <= self.margin:
+        conclusion = verdict(self.gap.value, self.p_adjusted, self.level, self.sameness)
+        if conclusion == "cannot tell" and self.margin is not None and self.gap.high <= self.margin:
             return "alike"
-        return known
+        return conclusion
 
     @property
     def is_share(self) -> bool:
-        """Whether the values are shares of rows, and so are written in percent."""
+        """Whether the values are shares of rows, which are written in percent."""
         return self.is_rate and self.criterion not in INDICES
 
     @property
     def gap_is_share(self) -> bool:
-        """Whether a gap is one of shares: of rates, or of distributions at one cut point."""
+        """Whether a gap is one of shares: of rates, or of CDFs at one cut point."""
         swept = self.estimates is None
         cells = (value.worst_cell for value in self.values.values())
         return self.is_share or (swept and any(isinstance(cell, float) for cell in cells))
 
     @property
     def at_least(self) -> str:
-        """The gap's lower bound in words; empty where no gap is shown."""
+        """The gap's lower bound in words; empty if no gap is significant."""
         low = number(self.gap.low, toward=-1)
         if not self.gap.low > 0 or low.startswith("<"):
             return ""
@@ -324,14 +324,14 @@ class Finding:
                 return f"{capitalized(self.sameness)}."
             return "Fewer than two groups were observed here, so there is nothing to compare."
         share, margin = self.gap_is_share, self.margin or 0.0
-        seen = gap_points(self.gap.value) if share else number(self.gap.value)
+        observed = gap_points(self.gap.value) if share else number(self.gap.value)
         sentences = {
             "differs": f"The groups differ, by at least {self.at_least}."
             if self.at_least
             else "The groups differ.",
             "alike": f"The groups are alike within {points_up(margin) if share else number(margin)}"
             f": they differ by at most {self.at_most}.",
-            "not tested": f"The largest observed gap is {seen}.",
+            "not tested": f"The largest observed gap is {observed}.",
             "cannot tell": f"Inconclusive: the true gap may be anything from 0 to {self.at_most}."
             if np.isfinite(self.gap.high)
             else "Inconclusive: the true gap may be anything.",
@@ -340,7 +340,7 @@ class Finding:
 
     def _apart(self) -> str:
         if self.pair is None or self.verdict != "differs":
-            return ""  # not sure: no pair is to be named
+            return ""  # no pair differs significantly
         high, high_value, low, low_value, _ = self.pair
         texts = self.written(high_value, low_value)
         ends = f"{name(show(high))} ({texts[0]}) and {name(show(low))} ({texts[1]})"
@@ -351,14 +351,14 @@ class Finding:
 
     @cached_property
     def needed(self) -> Needed | None:
-        """How many times as many rows are needed, and of which groups; None where that is unknown.
+        """The factor by which rows must grow, and of which groups; None if unknown.
 
-        Of a test that allows for all the others by Bonferroni, so it is the most that is needed.
+        It is for a test corrected for all others by Bonferroni, so an upper bound.
         """
         if self.estimates is None or self.verdict != "cannot tell":
             return None
-        known = needed(self.estimates, self.level, self.margin, tests=self.tests)
-        return known if known is None else replace(known, is_share=self.is_share)
+        growth = needed(self.estimates, self.level, self.margin, tests=self.tests)
+        return growth if growth is None else replace(growth, is_share=self.is_share)
 
     def _lacking(self) -> str:
         return f" {self.needed.sentence}".rstrip() if self.needed is not None else ""

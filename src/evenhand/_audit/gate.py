@@ -29,7 +29,7 @@ BEYOND: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
-SAID: dict[Sign, tuple[str, str]] = {  # of an interval beyond the bound, and of one that is not
+PHRASES: dict[Sign, tuple[str, str]] = {  # for intervals beyond the bound, and within it
     ">": ("exceeds", "does not exceed"),
     ">=": ("reaches", "does not reach"),
     "<": ("is below", "is not below"),
@@ -39,7 +39,7 @@ TURNED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 class Bounded(Protocol):
-    """What a gate reads of a finding."""
+    """The part of a finding that a gate reads."""
 
     @property
     def criterion(self) -> str:
@@ -59,20 +59,20 @@ class Bounded(Protocol):
 
     @property
     def greatest(self) -> float:
-        """The most that is possible with this number of groups; of a ratio, the least."""
+        """The largest possible value with this number of groups; of a ratio, the smallest."""
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
 
     @property
     def obstacle(self) -> Obstacle | None:
-        """Why no bound can be passed, if anything is in the way."""
+        """Why no bound can be passed, or None."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """When an audit fails: a criterion by a measure beyond a bound; of a ratio, below it."""
+    """Condition on which an audit fails: a criterion above a bound; a ratio, below it."""
 
     criterion: str
     measure: str
@@ -81,14 +81,14 @@ class Gate:
 
     @property
     def name(self) -> str:
-        """Criterion and measure, as findings are named."""
+        """Criterion and measure, as in the names of findings."""
         return f"{self.criterion}.{self.measure}"
 
     def __str__(self) -> str:
         return f"{self.name} {self.sign} {self.bound:g}"
 
     def can_fail(self, greatest: float) -> bool:
-        """Whether a value that is at most so great, or a ratio so small, can be beyond the bound.
+        """Whether values up to this, or ratios down to this, can violate the bound.
 
         >>> gate_of("statistical_parity.gini > 0.5").can_fail(0.5)
         False
@@ -98,7 +98,7 @@ class Gate:
         return BEYOND[self.sign](greatest, self.bound)
 
     def outcome(self, low: float, high: float) -> Outcome:
-        """What an interval says of the bound.
+        """Outcome of comparing an interval with the bound.
 
         >>> gate = gate_of("statistical_parity.pq > 0.05")
         >>> gate.outcome(0.06, 0.09), gate.outcome(0.01, 0.05), gate.outcome(0.04, 0.09)
@@ -134,7 +134,7 @@ class Judgement:
         if math.isnan(self.low) or math.isnan(self.high):
             return f"{self.gate}: inconclusive: there is no interval to judge by"
         interval, bound = f"the interval {self.low:.4g} to {self.high:.4g}", f"{self.gate.bound:g}"
-        beyond, within = SAID[self.gate.sign]
+        beyond, within = PHRASES[self.gate.sign]
         sentences = {
             "violation": f"FAILED: {interval} {beyond} {bound}",
             "pass": f"passed: {interval} {within} {bound}",
@@ -156,7 +156,7 @@ class Judgement:
 def gate_of(text: str, task: str | None = None) -> Gate:
     """Read a gate such as "statistical_parity.pq > 0.05", and check its names.
 
-    Without a measure it is about the criterion's own.
+    Without a measure it uses the criterion's own.
 
     >>> print(gate_of("demographic_parity >= 0.1"), gate_of("four_fifths < 0.8"), sep="; ")
     statistical_parity.mpd >= 0.1; selection_rate_ratio.ratio < 0.8
@@ -184,7 +184,7 @@ def gate_of(text: str, task: str | None = None) -> Gate:
 
 
 def gates_of(fail_if: FailIf | None, task: str | None = None) -> list[Gate]:
-    """Gates: one, a list of them, or bounds by name, the most tolerated (of a ratio the least).
+    """Read gates: one, a list, or bounds by name (the largest tolerated; of a ratio the least).
 
     >>> [str(gate) for gate in gates_of({"SP": 0.1, "four_fifths": 0.8})]
     ['statistical_parity.mpd > 0.1', 'selection_rate_ratio.ratio < 0.8']
@@ -201,51 +201,53 @@ def gates_of(fail_if: FailIf | None, task: str | None = None) -> list[Gate]:
 
 
 def _sign_of(name: str) -> Sign:
-    """The sign of a gate about a criterion and a measure: below the bound if it is a ratio."""
+    """The sign of a gate on a criterion and measure: "<" for ratios."""
     return "<" if resolve(named(str(name)).measure).falls else ">"
 
 
 def with_gates(questions: Sequence[Question], gates: Sequence[Gate]) -> list[Question]:
-    """One question of each criterion, by measures of gates too; a gate on another is an error."""
-    known: dict[str, Question] = {}
-    for asked in questions:  # "statistical_parity.gini" and "statistical_parity.pq" are one
-        same = known.setdefault(asked.name, asked)
-        measures = tuple(dict.fromkeys((*same.measures, *asked.measures)))
-        known[asked.name] = replace(same, measures=measures)
+    """The questions, with the measures of gates; a gate on another criterion is an error."""
+    by_criterion: dict[str, Question] = {}
+    for requested in questions:  # "statistical_parity.gini" and "statistical_parity.pq" are one
+        merged = by_criterion.setdefault(requested.name, requested)
+        measures = tuple(dict.fromkeys((*merged.measures, *requested.measures)))
+        by_criterion[requested.name] = replace(merged, measures=measures)
     for gate in gates:
-        question = known.get(gate.criterion)
+        question = by_criterion.get(gate.criterion)
         if question is None:
             raise InputError(
                 f"The bound '{gate}' is on no criterion that is asked about; there are "
-                f"{list(known)}.{did_you_mean(gate.criterion, known)}"
+                f"{list(by_criterion)}.{did_you_mean(gate.criterion, by_criterion)}"
             )
         if gate.measure not in question.measures:
-            known[gate.criterion] = replace(question, measures=(*question.measures, gate.measure))
-    return list(known.values())
+            by_criterion[gate.criterion] = replace(
+                question, measures=(*question.measures, gate.measure)
+            )
+    return list(by_criterion.values())
 
 
 def judge(gates: Sequence[Gate], findings: Iterable[Bounded]) -> tuple[Judgement, ...]:
-    """What the intervals of the findings say of every gate."""
-    known = {f"{value.criterion}.{value.measure}": value for value in findings}
-    absent = [gate.name for gate in gates if gate.name not in known]
+    """Judge every gate by the intervals of the findings."""
+    by_name = {f"{value.criterion}.{value.measure}": value for value in findings}
+    absent = [gate.name for gate in gates if gate.name not in by_name]
     if absent:
-        raise InputError(f"The audit has no finding {absent[0]!r}; it has {list(known)}.")
-    return tuple(_judgement(gate, known[gate.name]) for gate in gates)
+        raise InputError(f"The audit has no finding {absent[0]!r}; it has {list(by_name)}.")
+    return tuple(_judgement(gate, by_name[gate.name]) for gate in gates)
 
 
 def _judgement(gate: Gate, value: Bounded) -> Judgement:
     outcome, obstacle = gate.outcome(value.low, value.high), value.obstacle
     if not gate.can_fail(value.greatest):
         end = "least" if resolve(gate.measure).falls else "most"
-        most = f"{value.greatest:.4g} is the {end} that {plural(value.groups, 'group')} can show"
-        obstacle = Obstacle(f"as it cannot fail: {most}", is_error=True)
+        limit = f"{value.greatest:.4g} is the {end} that {plural(value.groups, 'group')} can show"
+        obstacle = Obstacle(f"as it cannot fail: {limit}", is_error=True)
     if obstacle is not None and outcome != "violation":
         outcome = "error" if obstacle.is_error else "inconclusive"
     return Judgement(gate, outcome, value.low, value.high, obstacle)
 
 
 def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
-    """The strictest bound on every criterion and measure, as an audit takes them."""
+    """The strictest bound on every criterion and measure."""
     strictest: dict[str, float] = {}
     for gate in gates:
         stricter = max if resolve(gate.measure).falls else min
@@ -254,14 +256,14 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
 
 
 def _check_direction(gate: Gate) -> None:
-    """Refuse a gate that would fail for the sake of evenness."""
+    """Refuse a gate that would fail on more even values."""
     ratio = resolve(gate.measure).falls
     if (gate.sign in ("<", "<=")) != ratio:
-        worse = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
+        scale = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"
         meant = replace(gate, sign=TURNED[gate.sign])
         raise InputError(
             f"The gate '{gate}' would fail where groups are treated alike: by {gate.measure} "
-            f"{worse}. A gate says when an audit fails; write '{meant}'."
+            f"{scale}. A gate says when an audit fails; write '{meant}'."
         )
     if ratio and gate.bound > 1:
         raise InputError(
@@ -271,7 +273,7 @@ def _check_direction(gate: Gate) -> None:
 
 
 def _check_can_fail(gate: Gate, question: Question) -> None:
-    """Refuse a bound that no value exceeds, however many groups there are, such as a percentage."""
+    """Refuse a bound that no value can exceed with any number of groups, such as a percentage."""
     criterion = question.criterion
     if criterion.across not in ("worst", "mean"):
         return

@@ -1,4 +1,4 @@
-"""The table of groups × metrics: what each group is given, and how well it is predicted."""
+"""The table of groups × metrics: decisions, and how well each group is predicted."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]
 
-MOST_CLASSES = 8  # that have a column each
+MOST_CLASSES = 8  # for which each class has a column
 
 
 class Metric(NamedTuple):
-    """A column of the table: its key, its name, its meaning, and whether it is a share."""
+    """A column of the table: key, name, meaning, and whether it is a share."""
 
     key: str
     name: str
@@ -37,10 +37,10 @@ SIGNED = "mean_error"  # the metric of which 0 is best
 
 @dataclass(frozen=True, eq=False)
 class MetricTable:
-    """Metrics of every group; `of_class` is the class whose rates they are, if it is one.
+    """Metrics of every group; `of_class` is the class that rates are about, if any.
 
-    `values` and `apart` are (metrics, groups); `apart` is 1 where a group is above everybody else
-    and −1 where it is below, by the bounds of the scan of subgroups.
+    `values` and `side` are (metrics, groups); `side` is 1 for a group significantly above everybody
+    else and −1 for one below, by the bounds of the scan of subgroups.
     """
 
     metrics: tuple[Metric, ...]
@@ -48,7 +48,7 @@ class MetricTable:
     rows: NDArray[np.int64]
     values: Floats
     overall: Floats
-    apart: NDArray[np.int64]
+    side: NDArray[np.int64]
     of_class: Label = None
 
     @cached_property
@@ -58,17 +58,17 @@ class MetricTable:
 
     @cached_property
     def ratio(self) -> Floats:
-        """The smallest value of each metric over the largest; NaN of what can be negative."""
+        """The smallest value of each metric over the largest; NaN if it can be negative."""
         low, high = _extreme(np.fmin, self.values), _extreme(np.fmax, self.values)
         signed = np.array([metric.key == SIGNED for metric in self.metrics], dtype=bool)
-        known = (low >= 0) & (high > 0) & ~signed
-        return np.asarray(np.where(known, ratio(low, high), np.nan))
+        defined = (low >= 0) & (high > 0) & ~signed
+        return np.asarray(np.where(defined, ratio(low, high), np.nan))
 
 
 def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgroup]) -> MetricTable:
-    """The metrics that the evidence knows.
+    """The metrics that the evidence allows.
 
-    Of several classes without a favorable one: the accuracy, and how often each is predicted.
+    For several classes without a favorable one: accuracy, and how often each is predicted.
 
     Parameters
     ----------
@@ -89,34 +89,36 @@ def metric_table(evidence: Evidence, of_class: Label, subgroups: Sequence[Subgro
     if evidence.task == "regression":
         sums = evidence.sources["moments"]
         assert isinstance(sums, Tally)
-        known = _regression(sums, counts.table("group"))
+        metric_values = _regression(sums, counts.table("group"))
         statistics = REGRESSION_SCAN
         metrics = METRICS
     elif evidence.task == "ranking":
-        known, statistics, metrics = _ranking(counts), RANKING_SCAN, METRICS
+        metric_values, statistics, metrics = _ranking(counts), RANKING_SCAN, METRICS
     elif of_class is None:
         classes = counts.labels("yhat")
         metrics = {class_key(label): _class_metric(label) for label in classes}
         metrics["accuracy"] = METRICS["accuracy"]
-        known = _shares(evidence, counts)
+        metric_values = _shares(evidence, counts)
         statistics = {**RATE_SCAN}
         statistics |= {f"selection rate of {show(c)}": (class_key(c), 1) for c in classes}
     else:
         metrics = METRICS
-        known = _rates(evidence, counts, of_class)
+        metric_values = _rates(evidence, counts, of_class)
         statistics = {**RATE_SCAN, f"selection rate of {show(of_class)}": ("selection_rate", 1)}
         statistics |= {f"error rate where the truth is {show(of_class)}": TPR_SCAN}
-    columns = tuple(metrics[key] for key in known)
-    values = np.array([np.append(*known[key]) for key in known]).reshape(len(known), -1)
-    apart = _apart(evidence, list(known), subgroups, statistics)
+    columns = tuple(metrics[key] for key in metric_values)
+    values = np.array([np.append(*metric_values[key]) for key in metric_values]).reshape(
+        len(metric_values), -1
+    )
+    sides = _significant_sides(evidence, list(metric_values), subgroups, statistics)
     rows = evidence.rows.astype(np.int64)
     return MetricTable(
-        columns, evidence.groups, rows, values[:, :-1], values[:, -1], apart, of_class
+        columns, evidence.groups, rows, values[:, :-1], values[:, -1], sides, of_class
     )
 
 
 def has_column_for_each_class(evidence: Evidence) -> bool:
-    """Whether no class is the one that rates are about, and there are few enough to show all."""
+    """Whether each class gets a column: rates are about none, and there are few."""
     if not evidence.is_of_labels or evidence.favorable is not None:
         return False
     return 2 < len(evidence.counted.labels("yhat")) <= MOST_CLASSES
@@ -135,28 +137,28 @@ def _class_metric(label: Label) -> Metric:
     return Metric(class_key(label), f"“{show(label)}”", f"share predicted “{show(label)}”")
 
 
-Known = dict[str, tuple[Floats, Floats]]  # by group, and of everybody
+Metrics = dict[str, tuple[Floats, Floats]]  # by group, and overall
 
 
-def _shares(evidence: Evidence, counts: Tally) -> Known:
-    known: Known = {}
+def _shares(evidence: Evidence, counts: Tally) -> Metrics:
+    metrics: Metrics = {}
     if "labels" in evidence.sources:
-        known["accuracy"] = _rate(counts, STATISTICS["accuracy"], 0)
+        metrics["accuracy"] = _rate(counts, STATISTICS["accuracy"], 0)
     for at, label in enumerate(counts.labels("yhat")):
-        known[class_key(label)] = _rate(counts, STATISTICS["selection_rate"], at)
-    return known
+        metrics[class_key(label)] = _rate(counts, STATISTICS["selection_rate"], at)
+    return metrics
 
 
-def _rates(evidence: Evidence, counts: Tally, of_class: Label) -> Known:
+def _rates(evidence: Evidence, counts: Tally, of_class: Label) -> Metrics:
     classes = counts.labels("yhat")
     good = [label == of_class for label in classes].index(True)
     names = RATES if "labels" in evidence.sources else ("selection_rate",)
     return {name: _rate(counts, RATES[name], good if RATES[name].over else 0) for name in names}
 
 
-def _regression(sums: Tally, weight: Floats) -> Known:
-    def total(of: str) -> Floats:
-        return np.append(sums.table("group", of=of), sums.table("group", of=of).sum())
+def _regression(sums: Tally, weight: Floats) -> Metrics:
+    def total(column: str) -> Floats:
+        return np.append(sums.table("group", of=column), sums.table("group", of=column).sum())
 
     def split(values: Floats) -> tuple[Floats, Floats]:
         return values[:-1], values[-1:]
@@ -167,16 +169,16 @@ def _regression(sums: Tally, weight: Floats) -> Known:
         return {"mean_prediction": split(mean)}
     target, squares = ratio(total("y"), size), ratio(total("squared_error"), size)
     spread = ratio(total("y²"), size) - target**2
-    known = {"mean_prediction": mean, "mean_target": target, "mean_error": mean - target}
+    metrics = {"mean_prediction": mean, "mean_target": target, "mean_error": mean - target}
     if "absolute_error" in sums.sums:
-        known["mae"] = ratio(total("absolute_error"), size)
-    known["rmse"] = np.sqrt(squares)
-    flat = spread <= 1e-12 * (1 + target**2)  # one value only: nothing to explain
-    known["r2"] = np.where(flat, np.nan, 1 - ratio(squares, np.where(flat, 1.0, spread)))
-    return {key: split(values) for key, values in known.items()}
+        metrics["mae"] = ratio(total("absolute_error"), size)
+    metrics["rmse"] = np.sqrt(squares)
+    flat = spread <= 1e-12 * (1 + target**2)  # a constant target: nothing to explain
+    metrics["r2"] = np.where(flat, np.nan, 1 - ratio(squares, np.where(flat, 1.0, spread)))
+    return {key: split(values) for key, values in metrics.items()}
 
 
-def _ranking(sums: Tally) -> Known:
+def _ranking(sums: Tally) -> Metrics:
     everyone = sums.whole.regrouped(np.zeros(len(sums.groups), dtype=np.intp), ("everyone",))
     return {
         key: (STATISTICS[key].read(sums).values[0], STATISTICS[key].read(everyone).values[0])
@@ -186,7 +188,7 @@ def _ranking(sums: Tally) -> Known:
 
 
 def _rate(counts: Tally, statistic: Statistic, at: int) -> tuple[Floats, Floats]:
-    """A rate by group, and of everybody."""
+    """A rate by group, and overall."""
     shares = statistic.shares(counts)
     assert shares is not None
     hits, rows = shares.hits[at], shares.rows[at]
@@ -201,7 +203,7 @@ RATES: dict[str, Statistic] = {
     "precision": STATISTICS["ppv"],
     "accuracy": STATISTICS["accuracy"],
 }
-TPR_SCAN = ("true_positive_rate", -1)  # what a class misses is one minus its true positive rate
+TPR_SCAN = ("true_positive_rate", -1)  # a false negative rate is one minus the true positive rate
 RATE_SCAN: dict[str, tuple[str, int]] = {
     "error rate": ("accuracy", -1),
     "false positive rate": ("false_positive_rate", 1),
@@ -227,25 +229,25 @@ OF_LISTS = (
 )
 
 
-def _apart(
+def _significant_sides(
     evidence: Evidence,
     keys: Sequence[str],
     subgroups: Sequence[Subgroup],
     statistics: Mapping[str, tuple[str, int]],
 ) -> NDArray[np.int64]:
-    """On which side of everybody else each group is, where that is significant."""
+    """Side of everybody else on which each group is: 1, −1, or 0 if not significant."""
     place = {label: i for i, label in enumerate(evidence.groups)}
-    apart = np.zeros((len(keys), len(place)), dtype=np.int64)
+    sides = np.zeros((len(keys), len(place)), dtype=np.int64)
     for subgroup in subgroups:
         key, sign = statistics.get(subgroup.statistic, ("", 0))
         if key in keys and subgroup.flagged and subgroup.columns == evidence.columns:
             side = sign * int(np.sign(subgroup.difference))
-            apart[keys.index(key), place[subgroup.label]] = side
-    return apart
+            sides[keys.index(key), place[subgroup.label]] = side
+    return sides
 
 
-def _extreme(which: np.ufunc, values: Floats) -> Floats:
-    return np.asarray(which.reduce(values, axis=1))
+def _extreme(function: np.ufunc, values: Floats) -> Floats:
+    return np.asarray(function.reduce(values, axis=1))
 
 
 METRICS = {

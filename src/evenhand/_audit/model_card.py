@@ -1,4 +1,4 @@
-"""The audit as a section of a model card: metadata as Hugging Face reads it, then Markdown."""
+"""The audit as a section of a model card: Hugging Face metadata, then Markdown."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CAUTION = (
 
 
 def model_card(document: Document, model: str | None = None, dataset: str | None = None) -> str:
-    """The metadata and the section; no name can be markup in either."""
+    """The metadata and the section, with all names escaped."""
     check_kinds(model=model, dataset=dataset)
     return "\n\n".join([_metadata(document, model, dataset), *_section(document)]) + "\n"
 
 
 def _metadata(document: Document, model: str | None, dataset: str | None) -> str:
-    """A YAML block, in which every text is quoted as in JSON, which YAML reads too."""
+    """A YAML block; texts are quoted as in JSON, which is valid YAML."""
     name = model or document["provenance"]["model"] or "model"
     data = dataset or document["title"] or "audited data"
     lines = [
@@ -51,28 +51,28 @@ def _metadata(document: Document, model: str | None, dataset: str | None) -> str
 
 
 def _metrics(document: Document) -> Iterator[str]:
-    """How well everyone is predicted, then the first measure of each criterion, with intervals."""
+    """Overall performance, then each criterion by its first measure, with intervals."""
     table = document["summary"]["table"]
     for metric, value in zip(table["metrics"], table["overall"]["values"], strict=True):
         if value is not None:
             yield from _metric(metric["key"], f"{metric['name']}, everyone", value, {})
-    seen = set()
+    criteria = set()
     for row in document["findings"]:
-        if row["criterion"] in seen or row["value"] is None:
+        if row["criterion"] in criteria or row["value"] is None:
             continue
-        seen.add(row["criterion"])
+        criteria.add(row["criterion"])
         name = f"{words(row['criterion'])}: {measure_phrase(row['measure'])} between groups"
         ends = {"low": row["low"], "high": row["high"], "confidence": document["confidence"]}
-        known = {"verdict": row["verdict"], **ends}
-        yield from _metric(f"{row['criterion']}.{row['measure']}", name, row["value"], known)
+        arguments = {"verdict": row["verdict"], **ends}
+        yield from _metric(f"{row['criterion']}.{row['measure']}", name, row["value"], arguments)
 
 
-def _metric(key: str, name: str, value: float, known: Document) -> Iterator[str]:
+def _metric(key: str, name: str, value: float, arguments: Document) -> Iterator[str]:
     yield f"    - type: {_quoted(key)}"
     yield f"      name: {_quoted(name)}"
     yield f"      value: {_quoted(value)}"
-    if known:
-        yield f"      args: {_quoted(known)}"
+    if arguments:
+        yield f"      args: {_quoted(arguments)}"
 
 
 def _section(document: Document) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _section(document: Document) -> Iterator[str]:
 
 
 def _quoted(value: Any) -> str:
-    """JSON on one line, without characters that YAML does not print or takes for a line's end."""
+    """JSON on one line, without characters that YAML cannot print or reads as line ends."""
     if isinstance(value, str):
         value = "".join(c if c.isprintable() else "\ufffd" for c in value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

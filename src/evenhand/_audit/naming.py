@@ -1,4 +1,4 @@
-"""What groups are called: by their values, with the column's name where a value says nothing."""
+"""Names of groups: their values, with the column's name if a value alone is unclear."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TRUTH = frozenset(("true", "false", "yes", "no"))
 
 
 def _speaks_for_itself(value: Label) -> bool:
-    """Whether a value is text other than a number or a yes or no; a missing one is called so."""
+    """Whether a value is clear by itself: text other than numbers and yes or no, or missing."""
     if value is None:
         return True
     if not isinstance(value, str) or value.strip().lower() in TRUTH:

@@ -1,4 +1,4 @@
-"""What keeps a finding from passing a bound: nothing to compare, absent groups, too few rows."""
+"""Reasons why a finding cannot pass a bound: nothing to compare, absent groups, too few rows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evenhand._data.groups import show
 from evenhand.criteria.questions import Question
 
 Floats = NDArray[np.float64]
-NAMED = 3  # groups without a value, in words
-NO_WIDTH = 1e-12  # of an interval, beside its value: rounding and no more
+NAMED = 3  # groups without a value in a sentence
+NO_WIDTH = 1e-12  # of an interval, relative to its value: only rounding
 
 
 def with_obstacles(
@@ -24,15 +24,15 @@ def with_obstacles(
     findings: Sequence[Finding],
     tables: Sequence[GroupValues],
 ) -> tuple[Finding, ...]:
-    """The findings, each value with what keeps it from passing a bound."""
+    """The findings, each value with its obstacle to passing a bound."""
     kinds = {question.criterion.statistic.needs for question in questions}
-    same = {needs: evidence.sameness(needs) for needs in kinds}
+    sameness = {needs: evidence.sameness(needs) for needs in kinds}
     return tuple(
         replace(
             finding,
-            sameness=same[question.criterion.statistic.needs],
+            sameness=sameness[question.criterion.statistic.needs],
             values={
-                name: replace(value, obstacle=_obstacle(question, value, table, same) or few)
+                name: replace(value, obstacle=_obstacle(question, value, table, sameness) or few)
                 for name, value in finding.values.items()
             },
         )
@@ -42,10 +42,13 @@ def with_obstacles(
 
 
 def _obstacle(
-    question: Question, value: Measured, table: GroupValues, same: Mapping[str, str | None]
+    question: Question,
+    value: Measured,
+    table: GroupValues,
+    sameness_by_source: Mapping[str, str | None],
 ) -> Obstacle | None:
-    """What is in the way of passing: nothing to compare, or groups that nothing is known of."""
-    sameness = same[question.criterion.statistic.needs]
+    """The obstacle to passing: nothing to compare, or groups without data."""
+    sameness = sameness_by_source[question.criterion.statistic.needs]
     if sameness is not None:
         return Obstacle(sameness, is_error=True)
     if np.isnan(value.value):
@@ -57,16 +60,16 @@ def _obstacle(
 
 
 def without_value(absent: Sequence[str]) -> str:
-    """That groups have no value, in words."""
-    more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
+    """Reason: groups have no value."""
+    remaining = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
     return (
-        f"there is no value of {', '.join(absent[:NAMED])}{more}; more rows would settle it, "
+        f"there is no value of {', '.join(absent[:NAMED])}{remaining}; more rows would settle it, "
         "or rare groups can be merged or dropped"
     )
 
 
 def _never_varies(table: GroupValues) -> Obstacle | None:
-    """That a mean has the same value in all rows, so that its interval says nothing."""
+    """Obstacle: a mean has the same value in all rows, so that its interval is meaningless."""
     width, size = table.high - table.low, np.abs(table.values)
     if not np.isfinite(width).any() or np.nanmax(width) > NO_WIDTH * max(np.nanmax(size), 1e-300):
         return None
@@ -77,17 +80,21 @@ def _never_varies(table: GroupValues) -> Obstacle | None:
 
 
 def _too_few(evidence: Evidence, question: Question, finding: Finding) -> Obstacle | None:
-    """That no rows of these numbers could show a difference, even if all are hits here, none there.
+    """Obstacle: so few rows could not show even the largest difference, all hits against none.
 
-    In strata and bins it is enough if one of them has enough.
+    Of strata and bins, one with enough rows suffices.
     """
-    known = finding.estimates
-    sizes = evidence.rows[None] if known is None else known.sizes * np.isfinite(known.values)
+    estimates = finding.estimates
+    sizes = (
+        evidence.rows[None]
+        if estimates is None
+        else estimates.sizes * np.isfinite(estimates.values)
+    )
     return too_few(sizes, finding.level, is_sparse=question.criterion.kind.is_sparse)
 
 
 def too_few(sizes: Floats, level: float, *, is_sparse: bool = False) -> Obstacle | None:
-    """That these numbers of rows (cells, groups) could show no difference, in one cell or in all.
+    """Obstacle: so few rows (cells, groups) could show no difference, in one cell or in all.
 
     Exact bounds of all groups at once (Šidák) then overlap: tail^(1/n) + tail^(1/m) ≤ 1 for the two
     largest groups of n and m rows.
@@ -99,21 +106,21 @@ def too_few(sizes: Floats, level: float, *, is_sparse: bool = False) -> Obstacle
     if not len(blind) or not (blind.all() if is_sparse else blind.any()):
         return None
     at = int(np.argmax(blind))
-    most = " and ".join(f"{size:,.0f}" for size in sizes[at][::-1])
+    largest = " and ".join(f"{size:,.0f}" for size in sizes[at][::-1])
     enough = int(np.log2(1 / tail[at])) + 1
     return Obstacle(
-        f"the largest groups have {most} rows, and no fewer than {enough} each can show "
+        f"the largest groups have {largest} rows, and no fewer than {enough} each can show "
         "any difference",
         is_error=False,
     )
 
 
 def _absent(question: Question, value: Measured, table: GroupValues) -> list[str]:
-    """The groups that nothing is known of, and the cells where.
+    """The groups without data, with the cells where.
 
-    A group without rows is less well known than one of a single row, whose interval is nearly all
-    there is; so leaving it out must not make a bound easier to pass. In strata and in bins of
-    scores some groups are usually missing: there it is enough to be seen in one of them.
+    A group without rows is even more uncertain than one of a single row, whose interval spans
+    nearly the full range; so leaving it out must not make a bound easier to pass. In strata and in
+    bins of scores some groups are usually missing: there, data in one of them suffice.
     """
     if question.criterion.kind.is_sparse:
         return [show(table.groups[i]) for i in np.flatnonzero(np.isnan(table.values).all(axis=0))]

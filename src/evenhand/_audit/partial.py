@@ -1,4 +1,4 @@
-"""An audit where groups are probable, partly known or missing: every criterion by its bounds."""
+"""Audits where groups are probable, partly known or missing, with bounds of every criterion."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from evenhand.measures import resolve
 from evenhand.report.formats import phrase
 
 SCHEMA = "evenhand.partial-audit/1"
-NAMED = 2  # criteria that are named even if all others are like them
+NAMED = 2  # up to this many criteria are named rather than counted
 SHARED = ("schema", "evenhand", "rows", "known", "groups", "confidence", "decisive")
 
 
 class Limited(NamedTuple):
-    """What a gate reads of a criterion: the ends of its decisive answer."""
+    """The part of a criterion that a gate reads: the ends of its decisive answer."""
 
     criterion: str
     measure: str
@@ -52,7 +52,7 @@ class Limited(NamedTuple):
     obstacle: Obstacle | None
 
 
-# What an audit of known groups has beside.
+# Attributes that only an audit of known groups has.
 OF_KNOWN_GROUPS = {
     "alternatives",
     "by_group",
@@ -75,13 +75,13 @@ class PartialAudit(Result):
     Attributes
     ----------
     findings : tuple of Bounds
-        What was found of each criterion, by each measure.
+        The bounds of each criterion, by each measure.
     groups : tuple of labels
         The groups.
     shares : mapping of group to float
         The probable share of each group among all rows; NaN where it is not known.
     rows, known : int
-        How many rows there are, and of how many the group is known.
+        The number of rows, and the number of those with a known group.
     decisive : str
         The answer that verdicts are about: "bounds", unless an assumption was named.
     confidence : float
@@ -130,7 +130,7 @@ class PartialAudit(Result):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self.findings[0].rows
 
     @property
@@ -140,24 +140,24 @@ class PartialAudit(Result):
 
     @property
     def decisive(self) -> str:
-        """The answer that verdicts rest on."""
+        """The answer that verdicts are based on."""
         return self.findings[0].decisive
 
     @property
     def summary(self) -> str:
-        """The headline in a sentence or two, then where groups differ and what is inconclusive."""
+        """The headline in a sentence or two, then criteria that differ and inconclusive ones."""
         by_criterion: dict[str, Bounds] = {}
-        for one in self.findings:
-            by_criterion.setdefault(one.criterion, one)
+        for finding in self.findings:
+            by_criterion.setdefault(finding.criterion, finding)
         order = sorted(
             by_criterion.values(),
-            key=lambda one: (one.verdict != "differs", one.criterion not in HEADLINES),
+            key=lambda finding: (finding.verdict != "differs", finding.criterion not in HEADLINES),
         )
-        said = {
+        names_by_verdict = {
             verdict: [
-                phrase(one.criterion)
-                for one in order[1:]
-                if verdict in (one.verdict, one.verdict.partition(" ")[0])
+                phrase(finding.criterion)
+                for finding in order[1:]
+                if verdict in (finding.verdict, finding.verdict.partition(" ")[0])
             ]
             for verdict in ("differs", "alike", "more")
         }
@@ -166,14 +166,14 @@ class PartialAudit(Result):
             heads["differs"] = "They also differ in"
         if order[0].verdict not in ("differs", "alike"):
             heads["more"] = "Also inconclusive:"
-        whole = {
-            each: f"all {len(names)} other criteria"
+        shortened = {
+            outcome: f"all {len(names)} other criteria"
             if len(names) == len(order) - 1 > NAMED
             else listing(names)
-            for each, names in said.items()
+            for outcome, names in names_by_verdict.items()
         }
-        rest = [f"{heads[each]} {names}." for each, names in whole.items() if names]
-        return " ".join([order[0].summary, *rest])
+        sentences = [f"{heads[outcome]} {names}." for outcome, names in shortened.items() if names]
+        return " ".join([order[0].summary, *sentences])
 
     def to_html(self, path: str | Path | None = None, *, standard: str | None = None) -> str:
         """A page that opens offline, with charts; needs the extra "report".
@@ -204,7 +204,7 @@ class PartialAudit(Result):
         return super().to_html(path)
 
     def finding(self, criterion: str, measure: str | None = None) -> Bounds:
-        """What was found of a criterion, by its first measure if none is named.
+        """The finding on a criterion, by its first measure if none is named.
 
         Parameters
         ----------
@@ -225,16 +225,16 @@ class PartialAudit(Result):
 
         """
         check_names(criterion=criterion)
-        known = [f"{one.criterion}.{one.measure}" for one in self.findings]
-        name = criterion if criterion in {one.criterion for one in self.findings} else None
+        available = [f"{finding.criterion}.{finding.measure}" for finding in self.findings]
+        name = criterion if criterion in {finding.criterion for finding in self.findings} else None
         name = name or named(criterion).name
         by = None if measure is None else resolve(measure).name
-        for one in self.findings:
-            if one.criterion == name and by in (None, one.measure):
-                return one
+        for finding in self.findings:
+            if finding.criterion == name and by in (None, finding.measure):
+                return finding
         raise InputError(
             f"The audit has no finding {criterion!r}{'' if by is None else f' by {by}'}; it has "
-            f"{known}.{did_you_mean(criterion, known)}"
+            f"{available}.{did_you_mean(criterion, available)}"
         )
 
     def document(self) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class PartialAudit(Result):
             JSON values; what is undefined is None.
 
         """
-        findings = [one.document() for one in self.findings]
+        findings = [item.document() for item in self.findings]
         assumes = ASSUMPTIONS[self.decisive]
         if self.decisive == WITHOUT:
             assumes = self.findings[0].answers[WITHOUT].assumes
@@ -265,10 +265,10 @@ class PartialAudit(Result):
                     "assumes": assumes,
                     "confidence": self.confidence,
                     "notes": list(self.notes),
-                    "gates": [one.document() for one in self.judgements],
+                    "gates": [item.document() for item in self.judgements],
                     "findings": [
-                        {key: value for key, value in one.items() if key not in SHARED}
-                        for one in findings
+                        {key: value for key, value in item.items() if key not in SHARED}
+                        for item in findings
                     ],
                 }
             )
@@ -279,19 +279,21 @@ class PartialAudit(Result):
         return ("findings", "rates")
 
     def _table(self, name: str) -> Columns:
-        found = self.document()["findings"]
-        lines = [(one, answer) for one in found for answer in one["answers"]]
+        findings = self.document()["findings"]
+        lines = [(finding, answer) for finding in findings for answer in finding["answers"]]
         if name == "rates":
-            rows = [(one, answer, rate) for one, answer in lines for rate in answer["rates"]]
+            rows = [
+                (finding, answer, rate) for finding, answer in lines for rate in answer["rates"]
+            ]
             return {
-                "criterion": [one["criterion"] for one, _, _ in rows],
-                "measure": [one["measure"] for one, _, _ in rows],
+                "criterion": [finding["criterion"] for finding, _, _ in rows],
+                "measure": [finding["measure"] for finding, _, _ in rows],
                 "answer": [answer["name"] for _, answer, _ in rows],
                 **{key: [rate[key] for _, _, rate in rows] for key in ("group", "low", "high")},
             }
-        of = ("criterion", "measure", "verdict")
+        keys = ("criterion", "measure", "verdict")
         return {
-            **{key: [one[key] for one, _ in lines] for key in of},
+            **{key: [finding[key] for finding, _ in lines] for key in keys},
             "answer": [answer["name"] for _, answer in lines],
             **{
                 key: [answer[key] for _, answer in lines]
@@ -312,7 +314,7 @@ def audit_unknown(
     depth: int = 2,
     title: str | None = None,
 ) -> PartialAudit:
-    """Ask every criterion about shares and means; lower ends allow for all of them."""
+    """Bounds of all criteria of shares and means; lower ends are corrected for their number."""
     check_kinds(title=title)
     check_options(confidence, depth, margin, control)
     read = unknown(data)
@@ -320,40 +322,41 @@ def audit_unknown(
     check_margin(margin, of_rates=evidence.task != "regression")
     gates = gates_of(fail_if, evidence.task)
     questions, unasked = answerable(evidence, criteria, "mpd" if measures is None else measures)
-    shares = [one for one in questions if _has_bounds(one, evidence.sources[one.needs])]
+    shares = [single for single in questions if _has_bounds(single, evidence.sources[single.needs])]
     if criteria is not None and len(shares) < len(questions):
-        other = next(one.name for one in questions if one not in shares)
+        unfit = next(single.name for single in questions if single not in shares)
         raise InputError(
-            f"{other} has no bounds where groups are not known, as it is neither a share of rows "
-            f"in its worst cell nor a mean. These have: {[one.name for one in shares]}."
+            f"{unfit} has no bounds where groups are not known, as it is neither a share of rows "
+            f"in its worst cell nor a mean. These have: {[single.name for single in shares]}."
         )
-    asked = with_gates(shares, gates)
-    if not asked:
+    gated = with_gates(shares, gates)
+    if not gated:
         raise InputError(
             "No criterion of these rows is about shares of people or means, and nothing else has "
             "bounds where groups are not known."
         )
     findings, measured = [], []
-    for question in asked:
+    for question in gated:
         favorable = evidence.favorable_in(one_class=question.criterion.one_class)
         is_mean = question.criterion.statistic.mean_of is not None
-        own = read if is_mean else replace(read, favorable=favorable)  # read by row but once
+        rows = read if is_mean else replace(read, favorable=favorable)  # rows are read only once
         usual = None if is_mean else MARGIN
         for by in question.measures:
-            found = bounds_of(
-                own,
+            finding = bounds_of(
+                rows,
                 question.criterion,
                 by,
                 source=evidence.sources[question.needs],
                 margin=usual if margin is None else margin,
                 confidence=confidence,
-                tests=len(asked),
+                tests=len(gated),
             )
-            findings.append(found)
-            same = evidence.sameness(question.needs)
-            measured.append(_limited(found, question.criterion, same, 1 - confidence))
-    told = evidence.counted.notes if read.proxy is None else ()  # that gaps are a group
-    notes = [note for note in evidence.notes if note not in told]
+            findings.append(finding)
+            sameness = evidence.sameness(question.needs)
+            measured.append(_limited(finding, question.criterion, sameness, 1 - confidence))
+    # Without probabilities, the notes of the counts say that missing values are a group.
+    redundant = evidence.counted.notes if read.proxy is None else ()
+    notes = [note for note in evidence.notes if note not in redundant]
     return PartialAudit(
         tuple(findings),
         confidence,
@@ -366,10 +369,10 @@ def audit_unknown(
 
 
 def _labels(evidence: Evidence) -> list[str]:
-    """Which label is the favorable one, and whether that was assumed."""
+    """Note on the favorable label, and whether it was assumed."""
     assumed = assumed_label(evidence).strip()
-    named = evidence.is_of_labels and evidence.favorable is not None
-    return [assumed or f"Favorable label: {show(evidence.favorable)}."] if named else []
+    has_favorable = evidence.is_of_labels and evidence.favorable is not None
+    return [assumed or f"Favorable label: {show(evidence.favorable)}."] if has_favorable else []
 
 
 def _has_bounds(question: Question, source: Source) -> bool:
@@ -377,42 +380,44 @@ def _has_bounds(question: Question, source: Source) -> bool:
     return has_bounds(question.criterion, source) and settings.aggregate == "worst"
 
 
-def _limited(found: Bounds, criterion: Criterion, sameness: str | None, level: float) -> Limited:
-    """The decisive ends, and what is in the way of passing: what passes must be known."""
-    answer, groups = found.answers[found.decisive], len(found.groups)
+def _limited(finding: Bounds, criterion: Criterion, sameness: str | None, level: float) -> Limited:
+    """The decisive interval, with the obstacle to passing a gate, if any."""
+    answer, groups = finding.answers[finding.decisive], len(finding.groups)
     obstacle = None
     if sameness is not None:
         obstacle = Obstacle(sameness, is_error=True)
-    elif found.lacking:
-        absent = [f"{show(group)} at {show(cell)}" for cell, group in found.lacking]
+    elif finding.lacking:
+        absent = [f"{show(group)} at {show(cell)}" for cell, group in finding.lacking]
         obstacle = Obstacle(without_value(absent), is_error=False)
-    elif found.is_misfit:
+    elif finding.is_misfit:
         obstacle = Obstacle(MISFIT[:1].lower() + MISFIT[1:].rstrip("."), is_error=False)
-    elif found.decisive == "combined" and found.is_doubtful:
+    elif finding.decisive == "combined" and finding.is_doubtful:
         obstacle = Obstacle(
             "the people whose group is known do not look like a random sample", is_error=False
         )
     else:
-        obstacle = too_few(found.counted[None], level)
-    measure = resolve(found.measure)
+        obstacle = too_few(finding.counted[None], level)
+    measure = resolve(finding.measure)
     greatest = measure.greatest(criterion.statistic.bounds, None, groups)
     return Limited(
-        found.criterion, found.measure, answer.low, answer.high, greatest, groups, obstacle
+        finding.criterion, finding.measure, answer.low, answer.high, greatest, groups, obstacle
     )
 
 
 def _judged(
     gates: Sequence[Gate], findings: Sequence[Bounds], measured: Sequence[Limited]
 ) -> tuple[Judgement, ...]:
-    """What the decisive answers say of every gate, and what would tell where they do not."""
-    by_name = {f"{one.criterion}.{one.measure}": one for one in findings}
-    return tuple(_explained(one, by_name[one.gate.name]) for one in judge(gates, measured))
+    """Judge every gate by the decisive answers; if inconclusive, say what would decide."""
+    by_name = {f"{finding.criterion}.{finding.measure}": finding for finding in findings}
+    return tuple(
+        _explained(finding, by_name[finding.gate.name]) for finding in judge(gates, measured)
+    )
 
 
-def _explained(judgement: Judgement, found: Bounds) -> Judgement:
-    answer, bound = found.answers[WITHOUT], judgement.gate.bound
+def _explained(judgement: Judgement, finding: Bounds) -> Judgement:
+    answer, bound = finding.answers[WITHOUT], judgement.gate.bound
     is_open = judgement.outcome == "inconclusive" and judgement.obstacle is None
-    if found.decisive != WITHOUT or not is_open or not answer.least <= bound <= answer.greatest:
+    if finding.decisive != WITHOUT or not is_open or not answer.least <= bound <= answer.greatest:
         return judgement
     ends = f"{answer.least:.4g} to {answer.greatest:.4g}"
     reason = (

@@ -1,4 +1,4 @@
-"""All that an audit found, before it takes a form."""
+"""The parts of an audit, which `Audit` puts into different forms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWERED_BY = {  # a statistic of the scan of subgroups, and the criteria that c
 
 @dataclass(frozen=True, eq=False)
 class AuditParts:
-    """All that an audit found; `Audit` says what each part is, and gives it the forms it takes."""
+    """The parts of an audit; `Audit` documents each, and adds pages, tables and files."""
 
     evidence: Evidence
     findings: tuple[Finding, ...]
@@ -45,9 +45,9 @@ class AuditParts:
 
     @cached_property
     def alternatives(self) -> Alternatives | None:
-        """What less disparity would cost, where groups differ: the frontier, and the model on it.
+        """The cost of less disparity, if groups differ: the frontier, compared with the model.
 
-        It is traced when it is first asked for, which takes a second or two.
+        It is traced on first use, which takes a second or two.
         """
         return alternatives(self.evidence, self.findings)
 
@@ -55,18 +55,18 @@ class AuditParts:
     def too_few(self) -> tuple[Subgroup, ...]:
         """The groups too small to judge, with the `rows_needed` to judge them; smallest first.
 
-        Nothing about such a group is significant in the scan of subgroups, and its rows could not
-        have shown a difference of the margin (0.05 of a rate) from everybody else in the selection
-        or error rate; of a regression, in the mean error, prediction or squared error. A
-        statistic in which all groups were found alike counts no group as too small.
+        Such a group has no significant difference in the scan of subgroups, and too few rows to
+        show a difference of the margin (0.05 of a rate) from everybody else in the selection or
+        error rate; in a regression, in the mean error, prediction or squared error. Statistics in
+        which all groups were found to be alike do not count.
         """
-        ours = [s for s in self.subgroups if s.columns == self.evidence.columns]
-        flagged = {subgroup.label for subgroup in ours if subgroup.flagged}
+        subgroups = [s for s in self.subgroups if s.columns == self.evidence.columns]
+        flagged = {subgroup.label for subgroup in subgroups if subgroup.flagged}
         alike = {finding.criterion for finding in self.findings if finding.verdict == "alike"}
         answered = tuple(name for name, criteria in ANSWERED_BY.items() if alike & set(criteria))
         lacking = [
             subgroup
-            for subgroup in ours
+            for subgroup in subgroups
             if subgroup.too_few
             and subgroup.counted == subgroup.rows
             and subgroup.label not in flagged

@@ -1,4 +1,4 @@
-"""What an audit asks: each question is a criterion, its statistic and measures."""
+"""The questions of an audit: criteria with their measures."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _adds_up_ratios(question: Question) -> bool:
 def answerable(
     evidence: Evidence, criteria: Criteria | None, measures: str | Sequence[str]
 ) -> tuple[list[Question], list[str]]:
-    """The questions that the evidence can answer, and in words what was not asked."""
+    """The questions that the evidence can answer, and notes on those left out."""
     check_kinds(measures=measures)
     if not len(measures):
         raise InputError(f"Name a measure, of {list(MEASURES)}.")
@@ -94,29 +94,29 @@ def answerable(
             if reason:
                 raise InputError(f"{question.name} cannot be asked here: it needs {reason}.")
         return questions, []
-    known = [
+    answered = [
         question
         for question in questions_of(DEFAULTS[evidence.task], measures)
         if not _why_not(evidence, question) and not _adds_up_ratios(question)
     ]
     if _unnamed(evidence):
         labels = listing([f"“{show(label)}”" for label in evidence.classes])
-        said = f"None of the labels {labels} was named as favorable (favorable=), "
-        return known, [f"{said}so criteria that ask about one label were left out."]
-    if not known:
+        unnamed = f"None of the labels {labels} was named as favorable (favorable=), "
+        return answered, [f"{unnamed}so criteria that ask about one label were left out."]
+    if not answered:
         raise InputError("The evidence answers none of the criteria of this task.")
-    return known, []
+    return answered, []
 
 
 def _why_not(evidence: Evidence, question: Question) -> str | None:
-    """What is missing to ask it, if anything."""
+    """What a question lacks, or None."""
     statistic = question.criterion.statistic
     kind = question.criterion.kind
     if statistic.needs not in evidence.sources:
-        other = kind.about not in ("lists", "numbers" if evidence.task == "regression" else "")
-        asked = "numbers to predict" if kind.about == "numbers" else "labels to predict"
-        told = other and not evidence.is_of_labels
-        return f"{asked}, and the task is {evidence.task!r}" if told else kind.hint
+        is_misfit = kind.about not in ("lists", "numbers" if evidence.task == "regression" else "")
+        needed = "numbers to predict" if kind.about == "numbers" else "labels to predict"
+        says_task = is_misfit and not evidence.is_of_labels
+        return f"{needed}, and the task is {evidence.task!r}" if says_task else kind.hint
     source = evidence.sources[statistic.needs]
     if isinstance(source, Tally) and not statistic.sums <= source.sums.keys():
         return kind.lacking(statistic.sums)
@@ -126,23 +126,23 @@ def _why_not(evidence: Evidence, question: Question) -> str | None:
 
 
 def _unnamed(evidence: Evidence) -> bool:
-    """No label is the favorable one, of one or two; of more, each is asked about in turn."""
+    """Whether one or two labels lack a favorable one; more labels are each asked about."""
     return 1 <= len(evidence.classes) <= 2 and evidence.favorable is None
 
 
 def greatest_reading(reading: Reading, bounds: tuple[float, float]) -> float:
-    """The most that a reading of this number of groups could have been."""
+    """The largest possible reading with this number of groups."""
     measure: Measure = reading.settings.resolved
-    each = measure.greatest(bounds, reading.transform, len(reading.groups))
+    single = measure.greatest(bounds, reading.transform, len(reading.groups))
     if reading.aggregate == "integral" and isinstance(reading.source, Distribution):
-        return each * float(reading.source.values[-1] - reading.source.values[0])
+        return single * float(reading.source.values[-1] - reading.source.values[0])
     if reading.aggregate in ("worst", "mean"):
-        return each
-    return each * len(reading.cells) if reading.aggregate == "total" else math.inf
+        return single
+    return single * len(reading.cells) if reading.aggregate == "total" else math.inf
 
 
 def check_margin(margin: float | None, *, of_rates: bool) -> None:
-    """Refuse a margin that no difference of rates exceeds: percentage points, perhaps."""
+    """Refuse a margin that no difference of rates can exceed, perhaps in percentage points."""
     if margin is not None and of_rates and margin >= 1:
         percent = f" For {margin:g} percentage points pass margin={margin / 100:g}."
         raise InputError(
@@ -152,7 +152,7 @@ def check_margin(margin: float | None, *, of_rates: bool) -> None:
 
 
 def check_options(confidence: float, depth: int, margin: float | None, control: str) -> None:
-    """Refuse what is not a confidence, depth, margin, or error rate that a scan can control."""
+    """Refuse an invalid confidence, depth, margin or error rate to control."""
     check_kinds(confidence=confidence, depth=depth, margin=margin, control=control)
     if control not in CONTROLS:
         hint = did_you_mean(control, CONTROLS)

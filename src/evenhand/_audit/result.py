@@ -94,22 +94,22 @@ class Audit(AuditParts, Result):
 
     @property
     def summary(self) -> str:
-        """The audit in a sentence or two, and how many rows it is based on."""
+        """The audit in a sentence or two, with the number of rows."""
         parts = summary(self)
         return f"{parts['sentence']} {parts['about']}"
 
     @property
     def by_group(self) -> Any:
-        """The groups × metrics, as a dataframe of the kind that was given, else of pandas.
+        """The groups × metrics, as a dataframe of the caller's library, by default pandas.
 
-        A row for each group, with a column for each sensitive column (the index, in pandas). Of
+        A row for each group, with a column for each sensitive column (the index, in pandas). For
         classes: "n", "base_rate", "selection_rate", "true_positive_rate", "false_positive_rate",
-        "precision" and "accuracy"; the rates are those of the favorable class. Of three to eight
-        classes, none of which is named as favorable: "n", "accuracy" and, for each class,
+        "precision" and "accuracy"; the rates are those of the favorable class. For three to eight
+        classes without a named favorable one: "n", "accuracy" and, for each class,
         "selection_rate(…)", the share predicted to be of that class; where there are more classes,
-        the rates of the one in which the groups differ most clearly. Of a regression: "n",
+        the rates of the one in which the groups differ most clearly. For a regression: "n",
         "mean_prediction", "mean_target", "mean_error", "mae", "rmse" and "r2". Without the truth,
-        only what needs none. Rows are counted, rates and means are weighted.
+        only metrics that need none. Rows are counted, rates and means are weighted.
 
         Examples
         --------
@@ -132,9 +132,11 @@ class Audit(AuditParts, Result):
             metric.key: row.tolist()
             for metric, row in zip(table.metrics, table.values, strict=True)
         }
-        own = {f"{name} (metric)" if name in keys else name: row for name, row in values.items()}
+        metric_columns = {
+            f"{name} (metric)" if name in keys else name: row for name, row in values.items()
+        }
         count = "n (metric)" if "n" in keys else "n"
-        frame = framed({**keys, count: table.rows.tolist(), **own}, self.kind)
+        frame = framed({**keys, count: table.rows.tolist(), **metric_columns}, self.kind)
         return frame.set_index(list(columns)) if (self.kind or "pandas") == "pandas" else frame
 
     @property
@@ -170,16 +172,16 @@ class Audit(AuditParts, Result):
 
         """
         check_names(criterion=criterion)
-        wanted = {criterion}
-        with suppress(InputError):  # an audit may have a criterion of one's own
-            wanted.add(named(criterion, self.evidence.task).name)
+        names = {criterion}
+        with suppress(InputError):  # an audit may have custom criteria
+            names.add(named(criterion, self.evidence.task).name)
         for finding in self.findings:
-            if finding.criterion in wanted:
+            if finding.criterion in names:
                 return finding if measure is None else finding[measure]
-        known = [finding.criterion for finding in self.findings]
+        available = [finding.criterion for finding in self.findings]
         raise InputError(
-            f"The audit has no finding {criterion!r}; it has {known}."
-            f"{did_you_mean(criterion, known)}"
+            f"The audit has no finding {criterion!r}; it has {available}."
+            f"{did_you_mean(criterion, available)}"
         )
 
     def explain(
@@ -216,11 +218,11 @@ class Audit(AuditParts, Result):
         """
         from evenhand._audit.why import explained
 
-        asked = first_finding(self).criterion if criterion is None else criterion
-        check_names(criterion=asked)
+        name = first_finding(self).criterion if criterion is None else criterion
+        check_names(criterion=name)
         return explained(
             self.evidence,
-            asked,
+            name,
             names_of(self),
             between=between,
             confidence=self.confidence,
@@ -448,17 +450,17 @@ class Audit(AuditParts, Result):
         if name == "findings":
             return {name: [row[name] for row in rows_of(self.findings)] for name in COLUMNS}
         if name == "groups":
-            named = [each.criterion for each in self.group_values]
-            values = [_group_values(self, [name]) for name in named]
+            names = [entry.criterion for entry in self.group_values]
+            values = [_group_values(self, [name]) for name in names]
             criterion = [
-                name for name, part in zip(named, values, strict=True) for _ in part["cell"]
+                name for name, part in zip(names, values, strict=True) for _ in part["cell"]
             ]
             return {
                 "criterion": criterion,
                 **{key: [v for part in values for v in part[key]] for key in GROUP_COLUMNS},
             }
-        found = self.document()["subgroups"]
-        return {key: [_cell(one[key]) for one in found] for key in SUBGROUP_COLUMNS}
+        subgroups = self.document()["subgroups"]
+        return {key: [_cell(subgroup[key]) for subgroup in subgroups] for key in SUBGROUP_COLUMNS}
 
     def __repr__(self) -> str:
         parts = summary(self)
@@ -470,13 +472,13 @@ class Audit(AuditParts, Result):
 def _group_values(audit: AuditParts, names: Sequence[str]) -> dict[str, list[Any]]:
     """The groups' values of criteria in every cell, with intervals, as columns."""
     columns: dict[str, list[Any]] = {key: [] for key in GROUP_COLUMNS}
-    for values in (each for each in audit.group_values if each.criterion in names):
-        each = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
-        columns["cell"] += [show(values.cells[i]) for i, _ in each]
-        columns["group"] += [show(values.groups[j]) for _, j in each]
-        columns["rows"] += [int(audit.evidence.rows[j]) for _, j in each]
+    for values in (places for places in audit.group_values if places.criterion in names):
+        places = [(i, j) for i in range(len(values.cells)) for j in range(len(values.groups))]
+        columns["cell"] += [show(values.cells[i]) for i, _ in places]
+        columns["group"] += [show(values.groups[j]) for _, j in places]
+        columns["rows"] += [int(audit.evidence.rows[j]) for _, j in places]
         for name in ("values", "low", "high", "pooled"):
-            columns[name] += [float(getattr(values, name)[at]) for at in each]
+            columns[name] += [float(getattr(values, name)[at]) for at in places]
     return columns
 
 
@@ -485,6 +487,6 @@ def _cell(value: Any) -> Any:
 
 
 def _parts(labels: list[Label]) -> list[Any]:
-    """Labels as the user has them where all are of one kind, else as text."""
+    """Labels as they are if all have one plain type, else as text."""
     kinds = {type(label) for label in labels}
-    return list(labels) if len(kinds) == 1 and kinds <= PLAIN else [show(one) for one in labels]
+    return list(labels) if len(kinds) == 1 and kinds <= PLAIN else [show(part) for part in labels]

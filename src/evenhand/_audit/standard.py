@@ -1,4 +1,4 @@
-"""An audit as standards read it: people by each column and pair, with decisions and scores."""
+"""An audit as input of standards: people by each column and pair, with decisions and scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evenhand.standards.sample import Sample, Scores, Segments, Subject
 def filled_in(
     audit: AuditParts, standard: str, stated: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The document of a standard's page."""
+    """The document of a standard, filled in from an audit."""
     return standard_document(standard, subject_of(audit), stated)
 
 
@@ -51,7 +51,7 @@ def sample_of(evidence: Evidence) -> Sample:
         segments = Segments(
             within.labels("stratum"),
             _selected(within, evidence.favorable, *axes),
-            _whole(within.table(*axes, of="rows")),
+            _integers(within.table(*axes, of="rows")),
         )
     hits, classes = None, {}
     if isinstance(predictions, Tally):
@@ -63,7 +63,7 @@ def sample_of(evidence: Evidence) -> Sample:
     return Sample(
         columns=evidence.columns,
         groups=evidence.groups,
-        rows=_whole(evidence.rows),
+        rows=_integers(evidence.rows),
         hits=hits,
         scores=_scores(steps, evidence) if isinstance(steps, Distribution) else None,
         segments=segments,
@@ -72,23 +72,23 @@ def sample_of(evidence: Evidence) -> Sample:
 
 
 def _selected(counts: Tally, label: Label, *axes: str) -> NDArray[np.int64]:
-    """Those with this decision, along the axes."""
+    """Numbers with this decision, along the axes."""
     labels = counts.labels("yhat")
     if label not in labels:
         return np.zeros([counts.axis(name).size for name in axes], dtype=np.int64)
     table = counts.table("yhat", *axes, of="rows")
-    return _whole(table[labels.index(label)])
+    return _integers(table[labels.index(label)])
 
 
 def _scores(steps: Distribution, evidence: Evidence) -> Scores:
-    """Scores of the favorable label, of which more is better; one minus those of the other one."""
+    """Scores of the favorable label; one minus the scores, if they are of the other label."""
     if evidence.is_turned:
         is_share = are_probabilities(steps.values[0], steps.values[-1])
         steps = steps.turned
         steps = replace(steps, values=steps.values + 1) if is_share else steps
     counts = np.ones(len(steps)) if steps.weights is None else steps.weights
-    return Scores(steps.values, steps.codes, _whole(counts), len(steps.groups))
+    return Scores(steps.values, steps.codes, _integers(counts), len(steps.groups))
 
 
-def _whole(counts: NDArray[Any]) -> NDArray[np.int64]:
+def _integers(counts: NDArray[Any]) -> NDArray[np.int64]:
     return np.asarray(np.rint(counts), dtype=np.int64)

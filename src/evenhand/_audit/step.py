@@ -1,4 +1,4 @@
-"""A step to take next: what was found, the remedy, the call, and its cost."""
+"""A next step: the finding, the remedy, the call and its cost."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ Step = dict[str, str]
 Summary = Mapping[str, Any]
 
 
-def step(found: str, remedy: str, call: str = "", cost: str = "", *, action: str) -> Step:
-    """A step; `action` is what to do in half a line, for the first screen."""
-    return {"found": found, "remedy": remedy, "call": call, "cost": cost, "action": action}
+def step(finding: str, remedy: str, call: str = "", cost: str = "", *, action: str) -> Step:
+    """A step; `action` is the remedy in half a line, for the first screen."""
+    return {"found": finding, "remedy": remedy, "call": call, "cost": cost, "action": action}

@@ -1,4 +1,4 @@
-"""What to do next, from what was found: each step with its remedy, the call, and its cost."""
+"""The next steps that findings suggest: each with its remedy, the call and its cost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evenhand._audit.summary import first_told
 from evenhand._words import number
 from evenhand.measures import resolve
 
-MOST = 3
+MAX_STEPS = 3
 NOTABLE = 0.05  # a difference of base rates that explains one of selection rates
 SELECTION = ("statistical_parity", "selection_rate_ratio")
 ACCURACY = (*ERRORS, "average_odds", "accuracy_parity", "error_parity")
@@ -51,29 +51,33 @@ NOTHING = {
 
 
 def steps(audit: AuditParts, summary: Summary, too_few: Summary) -> list[Step]:
-    """The steps that the findings call for, the most urgent first."""
+    """The steps that the findings suggest, the most urgent first."""
     differing = {f.criterion: f for f in audit.findings if f.verdict == "differs"}
     if all(f.sameness is not None or f.verdict == "undefined" for f in audit.findings):
         return [NOTHING]
-    made = [one for find in FINDERS for one in find(audit, summary, differing)]
+    suggested = [item for find in FINDERS for item in find(audit, summary, differing)]
     if has_one_truth(audit):  # nothing can be fitted to it
-        made = [{**one, "call": ""} if "(y_true" in one["call"] else one for one in made]
+        suggested = [
+            {**item, "call": ""} if "(y_true" in item["call"] else item for item in suggested
+        ]
     scarce = lacking(audit, too_few)
-    if not made and not scarce:
+    if not suggested and not scarce:
         return [_watching(audit)]
-    # Where data are lacking, one of the steps says so.
-    return [*made[: MOST - len(scarce[:1])], *scarce][:MOST]
+    # If data are lacking, one of the steps says so.
+    return [*suggested[: MAX_STEPS - len(scarce[:1])], *scarce][:MAX_STEPS]
 
 
 def gate(audit: AuditParts) -> dict[str, str] | None:
-    """The gate on what the summary speaks of, and what it would say now.
+    """A gate on the headline finding, with its present outcome.
 
-    Its bound is the one that was asked for, or the margin; of amounts without one, the upper end of
-    the interval.
+    Its bound is the tolerance, if one was set, or the margin; for amounts without one, the upper
+    end of the interval.
     """
     finding = first_told(audit)
-    known = [one for one in finding.values.values() if resolve(one.measure).is_width]
-    value = min(known, key=lambda one: one.tolerance is None, default=None)
+    widths = [
+        measured for measured in finding.values.values() if resolve(measured.measure).is_width
+    ]
+    value = min(widths, key=lambda measured: measured.tolerance is None, default=None)
     if value is None or finding.sameness is not None or not np.isfinite(value.high):
         return None
     bound = value.tolerance or finding.margin
@@ -88,7 +92,7 @@ def gate(audit: AuditParts) -> dict[str, str] | None:
 
 
 def _rounded_up(value: float) -> float:
-    """Two digits, and no less.
+    """Round up to two digits.
 
     >>> _rounded_up(3412.0), _rounded_up(0.0), _rounded_up(0.25)
     (3500.0, 0.0, 0.25)
@@ -102,7 +106,7 @@ def _rounded_up(value: float) -> float:
 def _selection(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
-    """Selection rates differ: because base rates do, or errors, or neither is known."""
+    """Steps for selection rates that differ because of base rates, errors or unknown causes."""
     if not audit.evidence.is_of_labels or not set(SELECTION) & set(differing):
         return
     bases = _spread(summary, "base_rate")
@@ -151,11 +155,11 @@ def _selection(
 def _errors(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
-    """Errors differ where selection is not shown to."""
+    """Steps for errors that differ, if selection rates do not significantly."""
     if not audit.evidence.is_of_labels or set(SELECTION) & set(differing):
         return
-    if any(one.criterion in SELECTION and one.sameness for one in audit.findings):
-        return  # all decisions are alike, and as often right as the base rate says
+    if any(finding.criterion in SELECTION and finding.sameness for finding in audit.findings):
+        return  # all decisions are equal, so accuracy follows from the base rates
     if not set(ACCURACY) & set(differing):
         return
     call, cost = _rule(audit, "equalized_odds")
@@ -172,9 +176,9 @@ def _errors(
 def _precision(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
-    """A decision is right less often in some groups, where errors are not shown to differ."""
-    found = next((name for name in PREDICTIVE if name in differing), None)
-    if found is None or not audit.evidence.is_of_labels:
+    """Steps for precision that differs, if error rates do not significantly."""
+    criterion = next((name for name in PREDICTIVE if name in differing), None)
+    if criterion is None or not audit.evidence.is_of_labels:
         return
     if {*SELECTION, *ACCURACY} & set(differing):
         return
@@ -190,10 +194,10 @@ def _precision(
         remedy = "Look for weaker features, worse labels or too few training rows there."
         action = "look for weaker features, worse labels or too few training rows"
     yield step(
-        f"{PREDICTIVE[found]} differs; error rates are not shown to differ.",
+        f"{PREDICTIVE[criterion]} differs; error rates are not shown to differ.",
         remedy,
-        f'audit.explain("{found}")',
-        selected_wrongly(audit, summary) if found == "predictive_parity" else "",
+        f'audit.explain("{criterion}")',
+        selected_wrongly(audit, summary) if criterion == "predictive_parity" else "",
         action=action,
     )
 
@@ -201,7 +205,7 @@ def _precision(
 def _threshold(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
-    """Another threshold, the same for all, that would at least halve the first gap."""
+    """Step to another common threshold that would at least halve the first gap."""
     curves = audit.thresholds
     if curves is None or curves.used is None:
         return
@@ -209,19 +213,19 @@ def _threshold(
         if curve.criterion not in differing or not resolve(curve.measure).is_width:
             continue
         shares, now = shares_selected(audit, summary)
-        # A threshold that selects hardly anyone, or nearly everyone, closes gaps and is no use.
+        # A threshold that selects hardly anyone, or nearly everyone, closes gaps but is useless.
         usable = (shares >= now / 2) & (1 - shares >= (1 - now) / 2) & np.isfinite(curve.values)
         if not usable.any():
             return
         values = np.where(usable, curve.values, np.inf)
-        best, own = int(values.argmin()), differing[curve.criterion].values[curve.measure].value
+        best, current = int(values.argmin()), differing[curve.criterion].values[curve.measure].value
         at = curves.at[best]
-        if values[best] <= own / 2:
+        if values[best] <= current / 2:
             criterion = curve.criterion.replace("_", " ")
             yield step(
                 f"The threshold matters for {criterion}.",
                 f"At {at:.3g} instead of {curves.used:.2g} the gap would be "
-                f"{100 * values[best]:.0f} instead of {100 * own:.0f} points, with the same "
+                f"{100 * values[best]:.0f} instead of {100 * current:.0f} points, with the same "
                 "threshold for all. “Other thresholds” has the whole curve.",
                 f"eh.audit(y_true, y_score=y_score, threshold={at:.3g}, sensitive_features=groups)",
                 more_selected(audit, float(shares[best]), now),
@@ -233,7 +237,7 @@ def _threshold(
 def _calibration(
     audit: AuditParts, summary: Summary, differing: Mapping[str, Finding]
 ) -> Iterator[Step]:
-    """Equal scores that do not mean the same in every group."""
+    """Steps for scores that are calibrated differently between groups."""
     if set(CALIBRATION) & set(differing):
         yield step(
             "Scores mean different things in different groups.",
@@ -245,7 +249,7 @@ def _calibration(
 
 
 def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
-    """Some groups are over-predicted compared with others."""
+    """Steps for groups that are over-predicted compared with others."""
     if SIGNED not in differing:
         return
     yield step(
@@ -260,11 +264,11 @@ def _signed(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
 
 
 def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
-    """Predicted amounts that differ between groups."""
-    found = [name for name in AMOUNTS if name in differing]
-    if audit.evidence.task != "regression" or not found:
+    """Steps for predicted amounts that differ between groups."""
+    criteria = [name for name in AMOUNTS if name in differing]
+    if audit.evidence.task != "regression" or not criteria:
         return
-    called, cost = _rule(audit, found[0])
+    called, cost = _rule(audit, criteria[0])
     yield step(
         "Predicted amounts differ between groups.",
         "If the true amounts do not, correct the predictions. This rule changes them least.",
@@ -275,7 +279,7 @@ def _amounts(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) ->
 
 
 def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> Iterator[Step]:
-    """Groups that come first in lists more often than others."""
+    """Steps for groups that get more exposure in lists than others."""
     if audit.evidence.task != "ranking" or not differing:
         return
     call = ""
@@ -300,18 +304,22 @@ def _places(audit: AuditParts, _: Summary, differing: Mapping[str, Finding]) -> 
 
 
 def _reranker(audit: AuditParts, differing: Mapping[str, Finding]) -> str:
-    """The call that fits what reorders lists; rows have columns of groups, scores and lists."""
-    asked = next((name for name in RERANKED if name in differing), "")
-    are_places = "attention" in audit.evidence.counted.sums  # and not clicks
-    if not asked or not are_places or (asked == "top_k_parity" and audit.evidence.top_k is None):
+    """The call that fits a reranker; rows have columns of groups, scores and lists."""
+    criterion = next((name for name in RERANKED if name in differing), "")
+    are_places = "attention" in audit.evidence.counted.sums  # rather than clicks
+    if (
+        not criterion
+        or not are_places
+        or (criterion == "top_k_parity" and audit.evidence.top_k is None)
+    ):
         return ""
-    first = f", top_k={audit.evidence.top_k}" if asked == "top_k_parity" else ""
+    first = f", top_k={audit.evidence.top_k}" if criterion == "top_k_parity" else ""
     columns = audit.evidence.columns
     group = repr(columns[0] if len(columns) == 1 else [*columns])
-    truth = ", relevance" if asked == "exposure_per_relevance" else ""
+    truth = ", relevance" if criterion == "exposure_per_relevance" else ""
     return (
         f"evenhand.mitigation.OffsetReranker(group={group}, query='query', score='score', "
-        f"criterion={asked!r}{first}, epsilon=0.02).fit(rows{truth})"
+        f"criterion={criterion!r}{first}, epsilon=0.02).fit(rows{truth})"
     )
 
 
@@ -334,19 +342,21 @@ def _watching(audit: AuditParts) -> Step:
 
 
 def _spread(summary: Summary, metric: str) -> float | None:
-    keys = [one["key"] for one in summary["table"]["metrics"]]
+    keys = [entry["key"] for entry in summary["table"]["metrics"]]
     return summary["table"]["difference"][keys.index(metric)] if metric in keys else None
 
 
 def _rule(audit: AuditParts, criterion: str) -> tuple[str, str]:
-    """The call that gives a rule, and what closing the gap costs, where that was traced."""
+    """The call that gives a rule, and the cost of closing the gap if it was traced."""
     regression = audit.evidence.task == "regression"
-    given = "y_true, y_pred" if regression else "y_true, y_score"
-    held = "" if regression else ", held_out=0.3"
-    known = audit.alternatives
-    traced = None if known is None else known.standing
-    named = criterion if traced is None else traced.criterion
-    call = f'eh.frontier({given}, sensitive_features=groups, criterion="{named}"{held}).rule(0)'
+    arguments = "y_true, y_pred" if regression else "y_true, y_score"
+    held_out = "" if regression else ", held_out=0.3"
+    alternatives = audit.alternatives
+    traced = None if alternatives is None else alternatives.standing
+    name = criterion if traced is None else traced.criterion
+    call = (
+        f'eh.frontier({arguments}, sensitive_features=groups, criterion="{name}"{held_out}).rule(0)'
+    )
     return call, "" if traced is None else traced.summary[-1]
 
 

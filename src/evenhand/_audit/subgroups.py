@@ -1,10 +1,10 @@
-"""Subgroups ranked by how many people a difference touches at least.
+"""Subgroups ranked by the lower bound on the number of people that a difference affects.
 
-Every subgroup of every view is compared with everybody else in every statistic. All those
-comparisons are one family. Either the chance that any bound is wrong is at most the stated error
-(Bonferroni), so that a subgroup that is flagged differs, and by at least so much, however many
-were looked at; or the expected share of wrong bounds among the flagged is, however the subgroups
-overlap (Benjamini and Yekutieli 2005, doi:10.1198/016214504000001907).
+Every subgroup of every view is compared with everybody else in every statistic. All these
+comparisons are one family. The stated error bounds either the probability that any bound is wrong
+(Bonferroni), so that every flagged subgroup differs by at least its bound; or the expected share of
+wrong bounds among the flagged, however the subgroups overlap (Benjamini and Yekutieli 2005,
+doi:10.1198/016214504000001907).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evenhand._columns import Label
 
 @dataclass(frozen=True)
 class Subgroup:
-    """A subgroup against everybody else, in one statistic.
+    """A subgroup compared with everybody else, in one statistic.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ class Subgroup:
 
     @property
     def people(self) -> float:
-        """Rows counted times the sure difference: how many people it touches at least, in a rate.
+        """Rows counted times `at_least`: the lower bound on the people affected, for a rate.
 
-        Of a mean it is the total by which the rows are clearly apart, in the units of the mean.
+        For a mean it is a lower bound on the total difference, in the units of the mean.
         """
         return self.counted * self.at_least
 
@@ -90,7 +90,7 @@ class Subgroup:
 
     @property
     def too_few(self) -> bool:
-        """Whether nothing is sure, and its rows could not have shown a difference that matters."""
+        """Whether the difference is not significant, and could not have been with so few rows."""
         return not self.flagged and self.counted < self.rows_needed
 
 
@@ -100,7 +100,7 @@ def ranked(
     control: Control = "familywise",
     margin: float | None = None,
 ) -> list[Subgroup]:
-    """All subgroups of all views; first those of which most is sure, last those of too few rows.
+    """All subgroups of all views, by the lower bound on the people affected.
 
     Parameters
     ----------
@@ -118,44 +118,44 @@ def ranked(
     Returns
     -------
     list of Subgroup
-        By people touched at least, then by people apart in these rows; `too_few` ones at the end.
+        By the bound on people affected, then by the observed number; `too_few` ones at the end.
 
     """
     comparisons = [c for view in views for c in comparisons_of(view, margin)]
     questions = sum(comparison.questions for comparison in comparisons)
-    each = error / max(questions, 1)
+    single_error = error / max(questions, 1)
     if control == "false_discovery":
-        each = _discovery_error(comparisons, error, questions)
+        single_error = _discovery_error(comparisons, error, questions)
     order = {comparison.name: i for i, comparison in enumerate(comparisons)}
-    subgroups = [s for c in comparisons for s in _subgroups(c, each, questions)]
+    subgroups = [s for c in comparisons for s in _subgroups(c, single_error, questions)]
     return sorted(subgroups, key=lambda s: (*_place(s), order[s.statistic]))
 
 
 def _place(subgroup: Subgroup) -> tuple[bool, float, float]:
-    """What is sure comes first, in people or standard deviations; then what is seen."""
-    apart = subgroup.counted * abs(subgroup.difference) / subgroup.scale
-    return subgroup.too_few, -subgroup.people / subgroup.scale, -apart
+    """Sort key: lower bounds first, in people or standard deviations, then observed differences."""
+    observed = subgroup.counted * abs(subgroup.difference) / subgroup.scale
+    return subgroup.too_few, -subgroup.people / subgroup.scale, -observed
 
 
 def _discovery_error(comparisons: Sequence[Comparison], error: float, questions: int) -> float:
-    """The error of each bound when that of all is the expected share of wrong ones among k flagged.
+    """The error of each bound that controls the expected share of wrong bounds among the flagged.
 
-    The largest k at which k of n questions are flagged with an error of (1 + k / h) / (2 n) of the
-    whole, h = 1 + 1/2 + … + 1/n, found from above. Half of the error is spent as if one question
-    were flagged, so that little is lost where few are (Blanchard and Roquain 2008,
-    doi:10.1214/08-EJS180). As their lemma asks nothing of the tests, the bounds of the flagged hold
-    in that sense too, with the same error.
+    The largest k such that k of n questions are flagged when each has the share (1 + k / h) / (2 n)
+    of the error, h = 1 + 1/2 + … + 1/n, found from above. Half of the error is spent as if one
+    question were flagged, so that little is lost if few are (Blanchard and Roquain 2008,
+    doi:10.1214/08-EJS180). As their lemma assumes nothing about the tests, the bounds of the
+    flagged hold in this sense too, with the same error.
     """
     if not questions:
         return error
     harmonic = float((1 / np.arange(1, questions + 1)).sum())
     flagged = questions
     while True:
-        each = error * (1 + flagged / harmonic) / (2 * questions)
-        fewer = sum(comparison.flagged(each) for comparison in comparisons)
-        if fewer >= flagged or flagged <= 1:
-            return each
-        flagged = max(fewer, 1)
+        single_error = error * (1 + flagged / harmonic) / (2 * questions)
+        still_flagged = sum(comparison.flagged(single_error) for comparison in comparisons)
+        if still_flagged >= flagged or flagged <= 1:
+            return single_error
+        flagged = max(still_flagged, 1)
 
 
 def _subgroups(comparison: Comparison, error: float, questions: int) -> Iterator[Subgroup]:

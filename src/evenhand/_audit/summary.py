@@ -1,6 +1,6 @@
-"""The audit on one screen, as data: a sentence, the groups × metrics, and a line a criterion.
+"""The audit on one screen, as data: a sentence, groups × metrics, and a line per criterion.
 
-Every form (page, terminal, notebook, Markdown, Python) shows this and nothing else first.
+Every form (page, terminal, notebook, Markdown, Python) starts with this.
 """
 
 from __future__ import annotations
@@ -62,15 +62,17 @@ FIRST = (
 
 
 def names_of(audit: AuditParts) -> Names:
-    """What the groups and subgroups of an audit are called."""
-    known = [(audit.evidence.columns, label) for label in audit.evidence.groups]
-    return Names.of([*known, *((one.columns, one.label) for one in audit.subgroups)])
+    """Names of the groups and subgroups of an audit."""
+    groups = [(audit.evidence.columns, label) for label in audit.evidence.groups]
+    return Names.of(
+        [*groups, *((subgroup.columns, subgroup.label) for subgroup in audit.subgroups)]
+    )
 
 
 def table_of(audit: AuditParts) -> MetricTable:
     """The groups × metrics of an audit."""
-    one = None if has_column_for_each_class(audit.evidence) else _focus(audit)
-    return metric_table(audit.evidence, one, audit.subgroups)
+    focus = None if has_column_for_each_class(audit.evidence) else _focus(audit)
+    return metric_table(audit.evidence, focus, audit.subgroups)
 
 
 def summary(audit: AuditParts) -> dict[str, Any]:
@@ -102,17 +104,17 @@ def summary(audit: AuditParts) -> dict[str, Any]:
         "table": _table(table, audit.evidence, names),
         "impact_ratio": _impact_ratio(audit, table, names),
         "criteria": [_line(finding, wording) for finding in audit.findings],
-        "subgroups": [_subgroup(one, names, audit.evidence) for one in _chosen(audit)],
+        "subgroups": [_subgroup(subgroup, names, audit.evidence) for subgroup in _chosen(audit)],
     }
 
 
 def first_finding(audit: AuditParts) -> Finding:
-    """The finding that a summary begins with."""
+    """The finding that the summary starts with."""
     return min(audit.findings, key=_rank)
 
 
 def by_rank(audit: AuditParts) -> list[Finding]:
-    """The findings in the order in which a summary tells them."""
+    """The findings in the order of the summary."""
     return sorted(audit.findings, key=_rank)
 
 
@@ -121,90 +123,93 @@ def _rank(finding: Finding) -> int:
 
 
 def first_told(audit: AuditParts) -> Finding:
-    """The finding that is spoken of and drawn first: what differs, else the first criterion."""
+    """The headline finding: the first criterion that differs, else the first one."""
     first = first_finding(audit)
-    # Where all decisions are equal, precision and accuracy only restate the base rates.
+    # If all decisions are equal, precision and accuracy only restate the base rates.
     compared = (f for f in audit.findings if first.sameness is None or f.sameness is None)
     return min((f for f in compared if f.verdict == "differs"), key=_rank, default=first)
 
 
 def _sentence(audit: AuditParts, wording: Wording, first: Finding, spoken: Finding) -> str:
-    """What differs first, and then what is found of the first criterion, where that is not it."""
-    said = (spoken,) if spoken is first else (spoken, first)
-    return " ".join(wording.sentence(finding, _values(audit, finding)) for finding in said)
+    """Sentences on the headline finding and, if that is another, on the first criterion."""
+    findings = (spoken,) if spoken is first else (spoken, first)
+    return " ".join(wording.sentence(finding, _values(audit, finding)) for finding in findings)
 
 
 def _about(audit: AuditParts) -> str:
     evidence, few = audit.evidence, len(audit.too_few)
     if min(audit.findings, key=_rank).sameness is not None:
         few = 0  # more rows of the same decision would not help
-    by = " × ".join(evidence.columns)
+    column_names = " × ".join(evidence.columns)
     text = f"{plural(evidence.rows.sum(), 'row')}"
     if "weight" in evidence.counted.sums:
         text += ", weighted,"
-    text += f" in {plural(len(evidence.groups), 'group')} by {by}"
+    text += f" in {plural(len(evidence.groups), 'group')} by {column_names}"
     if few:
         text += f"; {missed(audit)}"
     return f"{text}.{assumed_label(evidence)}"
 
 
 def missed(audit: AuditParts) -> str:
-    """What the rows of small groups could not have shown."""
+    """Sentence on differences that small groups have too few rows to show."""
     few = len(audit.too_few)
-    whole = "both" if few == 2 else "all"
-    where = whole if few == len(audit.evidence.groups) else plural(few, "group")
+    all_of_them = "both" if few == 2 else "all"
+    where = all_of_them if few == len(audit.evidence.groups) else plural(few, "group")
     return f"in {where} a difference of {shown_margin(audit)} could be missed"
 
 
 def shown_margin(audit: AuditParts) -> str:
-    """The difference that a group's rows should have been able to show."""
+    """The difference that a group should have enough rows to show."""
     if not audit.evidence.is_of_labels:
         return number(audit.margin) if audit.margin else "a tenth of a standard deviation"
     return points_up(audit.margin or MARGIN)
 
 
 def _claim(audit: AuditParts) -> str:
-    """What may be said on the strength of the audit, and what may not."""
-    found = {f.verdict for f in audit.findings if f.sameness is None}
-    level, many = percent(audit.confidence), len(audit.findings)
-    sure = f"{level} confidence" + (f", corrected for {many} criteria" if many > 1 else "")
-    if "differs" in found:
-        shown, missing = f"that the groups differ ({sure})", "why, or whether it is lawful"
-    elif "cannot tell" in found and "alike" in found:
+    """Sentence on the conclusions that the audit supports, and those that it does not."""
+    verdicts = {f.verdict for f in audit.findings if f.sameness is None}
+    level, number = percent(audit.confidence), len(audit.findings)
+    basis = f"{level} confidence" + (f", corrected for {number} criteria" if number > 1 else "")
+    if "differs" in verdicts:
+        conclusion, missing = (
+            f"that the groups differ ({basis})",
+            "why, or whether it is lawful",
+        )
+    elif "cannot tell" in verdicts and "alike" in verdicts:
         alike = sum(f.verdict == "alike" for f in audit.findings if f.sameness is None)
-        shown = f"that the groups are alike in {alike} of {many} criteria ({sure})"
+        conclusion = f"that the groups are alike in {alike} of {number} criteria ({basis})"
         missing = "whether they differ in the others"
-    elif "cannot tell" in found and _chosen(audit):
+    elif "cannot tell" in verdicts and _chosen(audit):
         return (
-            f"No criterion shows that the groups differ ({sure}), but some stand out: they differ "
+            f"No criterion shows that the groups differ ({basis}), but some stand out: they differ "
             "from everyone else. It does not show why."
         )
-    elif "cannot tell" in found:
-        return f"This shows neither that the groups differ nor that they are alike ({sure})."
-    elif "alike" in found:
-        shown = f"that the groups are alike within the margin ({sure})"
+    elif "cannot tell" in verdicts:
+        return f"This shows neither that the groups differ nor that they are alike ({basis})."
+    elif "alike" in verdicts:
+        conclusion = f"that the groups are alike within the margin ({basis})"
         missing = "that the model is fair in other respects"
     else:
         return "This is not evidence that the groups are treated alike."
-    return f"This shows {shown}. It does not show {missing}."
+    return f"This shows {conclusion}. It does not show {missing}."
 
 
 def assumed_label(evidence: Evidence) -> str:
-    """Which label was taken as favorable where none was named, and the way out."""
+    """Note on the label that was assumed to be favorable, and how to name another."""
     if not evidence.assumed:
         return ""
     good = show(evidence.favorable)
-    other = " or ".join(show(one) for one in evidence.classes if one != evidence.favorable)
-    named = f", name {other} as favorable" if other else ", say so"
-    return f" Favorable label: {good} (assumed; if {good} is the unwanted outcome{named})."
+    others = " or ".join(show(label) for label in evidence.classes if label != evidence.favorable)
+    advice = f", name {others} as favorable" if others else ", say so"
+    return f" Favorable label: {good} (assumed; if {good} is the unwanted outcome{advice})."
 
 
 def _values(audit: AuditParts, finding: Finding) -> GroupValues:
-    return next(one for one in audit.group_values if one.criterion == finding.criterion)
+    return next(values for values in audit.group_values if values.criterion == finding.criterion)
 
 
 def _focus(audit: AuditParts) -> Label:
-    """The class that rates are about: the favorable one, else the one that differs most clearly."""
+    """The class that rates are about: the favorable one, else the one with the clearest gap."""
     evidence = audit.evidence
     if not evidence.is_of_labels or evidence.favorable is not None:
         return evidence.favorable
@@ -214,21 +219,21 @@ def _focus(audit: AuditParts) -> Label:
     counts = evidence.counted
     predicted = counts.table("yhat", "group")
     expected = np.outer(predicted.sum(axis=1), predicted.sum(axis=0)) / max(predicted.sum(), 1e-300)
-    far = ((predicted - expected) ** 2 / np.maximum(expected, 1e-300)).sum(axis=1)
-    return counts.labels("yhat")[int(np.argmax(far))]
+    deviation = ((predicted - expected) ** 2 / np.maximum(expected, 1e-300)).sum(axis=1)
+    return counts.labels("yhat")[int(np.argmax(deviation))]
 
 
 def _cell_of(values: GroupValues, finding: Finding, favorable: Label) -> int | None:
-    """The cell of the first chart: where the pair was found, or that of the favorable class."""
+    """The cell of the first chart: that of the pair, or of the favorable class."""
     cells = list(values.cells)
     if not cells:
         return None
-    wanted = finding.pair.cell if finding.pair is not None else favorable
-    return cells.index(wanted) if wanted in cells else 0
+    label = finding.pair.cell if finding.pair is not None else favorable
+    return cells.index(label) if label in cells else 0
 
 
 def _metric_of(finding: Finding, cell: Label, table: MetricTable) -> str | None:
-    """The column of the table that a criterion compares, where the scan flags groups in it."""
+    """The column of the table that a criterion compares, if the scan covers it."""
     column, of_class = COLUMNS.get(finding.criterion), table.of_class
     if column != "accuracy" and of_class is not None and cell != of_class:
         return None
@@ -283,7 +288,7 @@ def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, An
                 "label": names(evidence.columns, label),
                 "rows": int(table.rows[i]),
                 "values": _numbers(table.values[:, i]),
-                "apart": table.apart[:, i].tolist(),
+                "apart": table.side[:, i].tolist(),
             }
             for i, label in enumerate(table.groups)
         ],
@@ -294,7 +299,7 @@ def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, An
 
 
 def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[str, Any] | None:
-    """Each group's selection rate over that of the most selected group, beside four fifths."""
+    """Each group's selection rate over the highest one, compared with four fifths."""
     keys = [metric.key for metric in table.metrics]
     if audit.evidence.favorable is None or "selection_rate" not in keys:
         return None
@@ -303,9 +308,9 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     rates = table.values[keys.index("selection_rate")]
     if not np.nanmax(rates, initial=0.0) > 0:
         return None
-    top = len(rates) - 1 - int(np.nanargmax(rates[::-1]))  # of equal rates, not the first twice
-    least = int(np.nanargmin(rates))
-    least, top = _named_ends(audit, table) or (least, top)
+    top = len(rates) - 1 - int(np.nanargmax(rates[::-1]))  # in ties, not the lowest one again
+    lowest = int(np.nanargmin(rates))
+    lowest, top = _named_ends(audit, table) or (lowest, top)
     ratios = rates / rates[top]
     low, high = _ratio_interval(audit.findings)
     side = "cannot tell"
@@ -314,9 +319,9 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
     elif low is not None and low >= FOUR_FIFTHS:
         side = "at or above"
     columns = audit.evidence.columns
-    ends = [names(columns, table.groups[i]) for i in (least, top)]
+    ends = [names(columns, table.groups[i]) for i in (lowest, top)]
     return {
-        "value": float(ratios[least]),
+        "value": float(ratios[lowest]),
         "low": low,
         "high": high,
         "lowest": ends[0],
@@ -328,12 +333,12 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
             {"label": names(columns, label), "ratio": _number(ratios[i])}
             for i, label in enumerate(table.groups)
         ],
-        "sentence": _ratio_sentence(float(ratios[least]), low, high, side, ends, audit.confidence),
+        "sentence": _ratio_sentence(float(ratios[lowest]), low, high, side, ends, audit.confidence),
     }
 
 
 def _named_ends(audit: AuditParts, table: MetricTable) -> tuple[int, int] | None:
-    """The groups that the sentence names, so that the impact ratio is about the same two."""
+    """The two groups that the sentence names, for the impact ratio to be about the same ones."""
     for finding in sorted(audit.findings, key=_rank):
         pair = finding.pair
         if COLUMNS.get(finding.criterion) != "selection_rate" or pair is None:
@@ -346,7 +351,7 @@ def _named_ends(audit: AuditParts, table: MetricTable) -> tuple[int, int] | None
 
 
 def _ratio_interval(findings: Iterable[Finding]) -> tuple[float | None, float | None]:
-    """The interval of the lowest selection rate over the highest, where it was asked."""
+    """The interval of the ratio of the lowest to the highest selection rate, if there is one."""
     for finding in findings:
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             ratio = finding["ratio"]
@@ -387,28 +392,30 @@ def _line(finding: Finding, wording: Wording) -> dict[str, Any]:
 
 
 def _chosen(audit: AuditParts) -> list[Subgroup]:
-    """The first subgroups that differ from everybody else, each once.
+    """The first subgroups that differ from everybody else, without repetition.
 
-    Not the other one of two groups, of which the same is true, nor what is part of those before.
+    Without the second of two complementary groups, and parts of earlier ones.
     """
     pairs = {view.columns for view in audit.views if len(view.evidence.groups) == 2}
     if len(audit.evidence.groups) == 2:
         pairs.add(audit.evidence.columns)
     chosen: dict[tuple[tuple[str, ...], Label], Subgroup] = {}
-    # Of numbers, who is over- and under-predicted comes before who has higher predictions.
-    for one in sorted(audit.subgroups, key=lambda s: s.statistic != "mean error"):
-        parts = _parts(one)
-        known = (one.columns, one.label) in chosen or (
+    # For numbers, over- and under-prediction comes before higher predictions.
+    for subgroup in sorted(audit.subgroups, key=lambda s: s.statistic != "mean error"):
+        parts = _parts(subgroup)
+        is_shown = (subgroup.columns, subgroup.label) in chosen or (
             len(parts) > 1 and any(part in chosen for part in parts)
         )
-        other = one.columns in pairs and any(columns == one.columns for columns, _ in chosen)
-        if one.flagged and not known and not other:
-            chosen[one.columns, one.label] = one
+        is_complement = subgroup.columns in pairs and any(
+            columns == subgroup.columns for columns, _ in chosen
+        )
+        if subgroup.flagged and not is_shown and not is_complement:
+            chosen[subgroup.columns, subgroup.label] = subgroup
     return list(chosen.values())[:MOST_SUBGROUPS]
 
 
 def _parts(subgroup: Subgroup) -> list[tuple[tuple[str, ...], Label]]:
-    """The groups by one column that a subgroup is part of."""
+    """The groups by single columns that contain a subgroup."""
     label = subgroup.label
     if not isinstance(label, tuple) or isinstance(label, Bin):
         return [(subgroup.columns, label)]

@@ -1,4 +1,4 @@
-"""Each sensitive column alone, and combinations of columns, from the evidence of them all."""
+"""Views of the evidence: each sensitive column alone, and combinations of columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ViewFinding:
 
     @property
     def verdict(self) -> Conclusion:
-        """The groups differ; these rows cannot tell; or all are the same, which says nothing."""
+        """Whether the groups differ, the rows are inconclusive, or there is nothing to compare."""
         value = next(iter(self.values.values()), np.nan)
         return verdict(value, self.p_adjusted, self.level, self.sameness)
 
@@ -55,44 +55,46 @@ def views_of(evidence: Evidence, depth: int) -> Iterator[View]:
     """Every column alone, then every combination of up to `depth` columns."""
     names = evidence.columns
     for size in range(1, min(depth, len(names)) + 1):
-        for chosen in combinations(range(len(names)), size):
-            yield View(evidence if size == len(names) else evidence.by_columns(chosen))
+        for places in combinations(range(len(names)), size):
+            yield View(evidence if size == len(names) else evidence.by_columns(places))
 
 
 def examined(views: list[View], questions: list[Question], level: float) -> list[View]:
-    """Ask the headline questions in every view; p-values are adjusted for all of them."""
+    """Test the headline questions in every view, with p-values adjusted for all of them."""
     findings = [
         [_finding(view.evidence, question, level) for question in questions] for view in views
     ]
-    adjusted = iter(holm([finding.p_value for each in findings for finding in each]))
+    adjusted = iter(holm([finding.p_value for of_view in findings for finding in of_view]))
     return [
         replace(
             view,
-            findings=tuple(replace(finding, p_adjusted=float(next(adjusted))) for finding in each),
+            findings=tuple(
+                replace(finding, p_adjusted=float(next(adjusted))) for finding in of_view
+            ),
         )
-        for view, each in zip(views, findings, strict=True)
+        for view, of_view in zip(views, findings, strict=True)
     ]
 
 
 class Main(NamedTuple):
-    """The groups examined in detail, out of how many combinations they were chosen, and why."""
+    """The groups examined in detail, the number of combinations to choose from, and notes."""
 
     evidence: Evidence
     choices: int
     notes: tuple[str, ...]
 
 
-def main_view(evidence: Evidence, seen: Sequence[View], depth: int) -> Main:
-    """All columns combined; if they are more than the depth, those most clearly uneven."""
+def main_view(evidence: Evidence, views: Sequence[View], depth: int) -> Main:
+    """All columns combined or, if there are more than the depth, the most clearly uneven ones."""
     if len(evidence.columns) <= depth:
         return Main(evidence, 1, ())
-    chosen = min(seen, key=lambda view: (view.p_value, -len(view.columns)))
+    main = min(views, key=lambda view: (view.p_value, -len(view.columns)))
     note = (
         f"{len(evidence.columns)} sensitive columns were given and combined up to {depth} at a "
-        f"time. In detail: {' × '.join(chosen.columns)}, the one of {len(seen)} combinations whose "
+        f"time. In detail: {' × '.join(main.columns)}, the one of {len(views)} combinations whose "
         "groups differ most clearly; p-values allow for this choice."
     )
-    return Main(chosen.evidence, len(seen), (note,))
+    return Main(main.evidence, len(views), (note,))
 
 
 def _finding(evidence: Evidence, question: Question, level: float) -> ViewFinding:

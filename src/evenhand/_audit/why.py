@@ -1,4 +1,4 @@
-"""Why groups differ, as far as the counts of an audit tell."""
+"""Accounts of why groups differ, from the counts of an audit."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def explained(
     kind: str | None = None,
     pair: Pair | None = None,
 ) -> Account:
-    """The account of a criterion, by the strata of the audit if it has any, else by outcomes."""
-    asked = named(criterion, evidence.task)
-    needs = asked.statistic.needs
+    """The account of a criterion, by the audit's strata if it has any, else by outcomes."""
+    resolved = named(criterion, evidence.task)
+    needs = resolved.statistic.needs
     is_label = KINDS[needs].about == "labels"
     need = "labels" if is_label and "labels" in evidence.sources else needs
     if needs == "predictions" and "strata" in evidence.sources:
@@ -37,13 +37,13 @@ def explained(
     source = evidence.sources.get(need)
     if not isinstance(source, Tally):
         raise InputError(
-            f"{asked.name} is not explained by what the audit counted; evenhand.explain reads the "
-            "rows, and takes explaining columns as by=."
+            f"{resolved.name} is not explained by what the audit counted; evenhand.explain reads "
+            "the rows, and takes explaining columns as by=."
         )
-    favorable = evidence.favorable_in(one_class=asked.one_class)
+    favorable = evidence.favorable_in(one_class=resolved.one_class)
     scores = by_score(evidence) if need == "labels" else None
-    found = account_of(
-        asked,
+    account = account_of(
+        resolved,
         source,
         favorable,
         between=between,
@@ -52,26 +52,26 @@ def explained(
         scores=scores,
         found=None if pair is None else (pair.cell, (pair.high, pair.low)),
     )
-    first, second = (names(evidence.columns, group) for group in found.groups)
-    return replace(found, named=(first, second))
+    first, second = (names(evidence.columns, group) for group in account.groups)
+    return replace(account, named=(first, second))
 
 
 def first_account(
     evidence: Evidence, findings: Sequence[Finding], names: Names, confidence: float
 ) -> Account | None:
-    """The account of the first of the findings that has one, by outcomes; None if none has.
+    """The first account of a finding by outcomes, or None.
 
     Rates given the truth, and scores, have no parts in the counts.
     """
-    whole = {need: one for need, one in evidence.sources.items() if need != "strata"}
-    if "labels" not in whole and "moments" not in whole:
+    sources = {need: source for need, source in evidence.sources.items() if need != "strata"}
+    if "labels" not in sources and "moments" not in sources:
         return None
-    # Where the headline has no parts, accuracy says more about the model than precision.
+    # If the headline has no parts, accuracy says more about the model than precision.
     later = {f.criterion for f in findings[1:]} & {"predictive_parity"}
-    for finding in sorted(findings, key=lambda one: one.criterion in later):
+    for finding in sorted(findings, key=lambda item: item.criterion in later):
         try:
             return explained(
-                replace(evidence, sources=whole),
+                replace(evidence, sources=sources),
                 finding.criterion,
                 names,
                 confidence=confidence,
