@@ -138,6 +138,20 @@ def test_an_audit_of_clusters_has_the_same_values_and_wider_intervals_of_groups(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("asked", ["statistical_parity", "equalized_odds", "treatment_equality"])
+def test_units_with_the_same_counts_vary_as_if_each_had_a_pattern_of_its_own(asked: str) -> None:
+    rows = people(clusters=300, size=7)
+    columns = {"sensitive_features": rows.group, "cluster": rows.school}
+    weight = np.full(len(rows), 3.0)  # then every unit has its own pattern
+    plain = eh.tally(rows.y, rows.p, **columns)
+    units, counts = units_of(plain, "cluster")
+    assert len(units.owner) == len(counts.groups) < len(units.cluster) / 4
+    weighted = eh.tally(rows.y, rows.p, sample_weight=weight, **columns)
+    assert len(units_of(weighted, "cluster")[0].owner) == len(units.cluster)
+    one, other = (eh.interval(asked, each, measure="mpd") for each in (plain, weighted))
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
+
+
 def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
     rows = people(clusters=40, size=10)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "cluster": "school"}

@@ -146,7 +146,7 @@ def combine(columns: Sequence[tuple[Codes, int]]) -> tuple[Codes, NDArray[np.int
 
 def renumber(codes: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes without gaps, in the same order, and the old code of each."""
-    if size > DENSE:
+    if size > max(DENSE, 4 * len(codes)):  # else it is faster to write down all places than to sort
         seen, inverse = np.unique(codes, return_inverse=True)
         return inverse.astype(smallest_unsigned(len(seen))), seen
     seen = np.flatnonzero(first_rows(codes, size) >= 0)

@@ -260,7 +260,8 @@ def design_notes(counts: Tally) -> list[str]:
     if "fpc" in counts.sums:
         return ["Intervals and tests allow for the part of the population that was sampled."]
     names = [axis.name for axis in counts.axes]
-    numbers = [len(np.unique(counts.cells[names.index(name)])) for name in counts.clusters]
+    codes = [counts.cells[names.index(name)] for name in counts.clusters]
+    numbers = [int(np.count_nonzero(np.bincount(each))) for each in codes]
     if not numbers:
         return []
     listed = " and ".join(f"{number:,}" for number in numbers)

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
+from math import prod
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -32,8 +33,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._columns.codes import combine, renumber
 from evenhand._data.areas import RankedScores
 from evenhand._data.distributions import Distribution, steps
+from evenhand._data.once import once
 from evenhand._data.summaries import Source
 from evenhand._data.tallies import Axis, Tally, gathered
 from evenhand._uncertainty.influence import quasi_ratio
@@ -48,6 +51,7 @@ INFINITE_FREEDOM = 1e6  # degrees of freedom where nothing is estimated: a clust
 LEAST_LEFT = 0.05  # of a variance, after what the fitted mean takes from it
 ROUNDING = 1e-8  # standard deviations by which units differ where only their sums were rounded
 MOST_PAIRED = 400  # groups whose covariances are computed pair by pair
+MOST_KINDS = 64  # of rows, by their labels: with more, hardly two units have the same counts
 MOST_EMPTY = 8  # cells of clusters by groups for each unit: more, and the matrix stays sparse
 LEAST_RATIO = 1e-4  # of a quasi-variance to its variance: a correlation of 0.9999
 
@@ -81,14 +85,27 @@ class Varied(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The rows of every group in every cluster: `owner` is the group of each unit, ascending."""
+    """The rows of every group in every cluster, in the order of groups and of clusters.
+
+    Units of one group with the same counts share a *pattern*, and what units are asked is computed
+    once per pattern: a million units of a few rows have some hundreds. `owner` is the group of each
+    pattern, ascending; `cluster` and `pattern` have an entry per unit. Without `pattern` every unit
+    has its own.
+    """
 
     owner: NDArray[np.intp]
     cluster: NDArray[np.intp]
     groups: int
+    pattern: NDArray[np.intp] | None = None
+
+    def by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of units, from those of patterns, along the last axis."""
+        return values if self.pattern is None else values[..., self.pattern]
 
     def by_group(self, values: Floats) -> Floats:
-        """Sums over the units of each group, along the last axis."""
+        """Sums over the units of each group, of values of patterns, along the last axis."""
+        if self._sizes is not None:
+            values = values * self._sizes
         totals = np.zeros((*values.shape[:-1], self.groups))
         totals[..., self.owner[self._starts]] = np.add.reduceat(values, self._starts, axis=-1)
         return totals
@@ -96,7 +113,12 @@ class Units:
     @cached_property
     def numbers(self) -> Floats:
         """The number of units in each group."""
-        return np.bincount(self.owner, minlength=self.groups).astype(np.float64)
+        return np.bincount(self.owner, self._sizes, self.groups).astype(np.float64)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.intp] | None:
+        """The number of units of each pattern; None where each has its own."""
+        return None if self.pattern is None else np.bincount(self.pattern)
 
     @cached_property
     def _starts(self) -> NDArray[np.intp]:
@@ -110,8 +132,8 @@ class Units:
     def varied(self, residuals: Floats, weight: Floats, squares: Floats, spread: Floats) -> Varied:
         """Variances of the groups' statistics.
 
-        `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units (cells, units);
-        `spread` is the variance of single rows (cells, groups).
+        `residuals` h_c − m n_c, `weight` n_c and `squares` u_c are those of units, by pattern
+        (cells, patterns); `spread` is the variance of single rows (cells, groups).
         """
         tolerance = ROUNDING * np.sqrt(spread)[:, self.owner] * weight
         residuals = np.where((np.abs(residuals) > tolerance) & (tolerance > 0), residuals, 0.0)
@@ -148,37 +170,52 @@ class Units:
         floor = independent / units / 2
         return Varied(variance, free, square / size**2, covariance, independent, floor)
 
-    @property
+    @cached_property
     def clusters(self) -> int:
         """The number of clusters."""
         return int(self.cluster.max(initial=-1)) + 1
 
     def products(self, influences: Floats) -> Floats:
-        """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), of influences (cells, units)."""
+        """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), from those of patterns."""
+        shape = (self.groups, self.clusters)
+        if self.groups * self.clusters <= MOST_EMPTY * len(self.cluster):
+            padded = np.append(influences, np.zeros((len(influences), 1)), axis=1)
+            matrices = (row.take(self._patterns, mode="clip") for row in padded)
+            return np.array([matrix @ matrix.T for matrix in matrices])
         from scipy.sparse import csr_array
 
         ends = np.concatenate([[0], np.cumsum(self.numbers)]).astype(self.cluster.dtype)
-        shape = (self.groups, self.clusters)  # units are in the order of their groups
-        matrices = [csr_array((row, self.cluster, ends), shape=shape) for row in influences]
-        if self.groups * self.clusters > MOST_EMPTY * len(self.owner):
-            return np.array([(matrix @ matrix.T).toarray() for matrix in matrices])
-        return np.array(
-            [matrix @ matrix.toarray().T.copy() for matrix in matrices]
-        )  # the same, and faster
+        rows = self.by_unit(influences)  # in the order of their groups
+        sparse = (csr_array((row, self.cluster, ends), shape=shape) for row in rows)
+        return np.array([(matrix @ matrix.T).toarray() for matrix in sparse])
+
+    @cached_property
+    def _patterns(self) -> NDArray[np.intp]:
+        """The pattern of each group in each cluster; one past the last where it has no rows."""
+        patterns = np.full((self.groups, self.clusters), len(self.owner))
+        of_unit = self.by_unit(np.arange(len(self.owner)))
+        patterns[self.by_unit(self.owner), self.cluster] = of_unit
+        return patterns
+
+    @cached_property
+    def _are_shared(self) -> bool:
+        """Whether any two groups share a cluster."""
+        return bool(np.bincount(self.cluster).max(initial=0) > 1)
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.
 
         For very many groups each pair is given the average over all pairs.
         """
-        if np.bincount(self.cluster).max(initial=0) <= 1:
+        if not self._are_shared:
             return None
         if self.groups <= MOST_PAIRED:
             return self.products(residuals)
         square, averages = self.by_group(residuals**2), []
         scale = np.sqrt(np.where(square > 0, square, np.inf))
         positive = (square > 0).sum(axis=-1)
-        for row, cell in zip(residuals / scale[:, self.owner], range(len(square)), strict=True):
+        rows = self.by_unit(residuals / scale[:, self.owner])
+        for row, cell in zip(rows, range(len(square)), strict=True):
             shared = float((np.bincount(self.cluster, row) ** 2).sum())
             pairs = max(int(positive[cell] * (positive[cell] - 1)), 1)
             averages.append(1 - (shared - positive[cell]) / pairs)
@@ -194,7 +231,7 @@ class Units:
 
 
 def units_of(source: Tally, *clusterings: str) -> tuple[Units, Tally]:
-    """The units of a tally, and the tally in which each of them is a group.
+    """The units of a tally, and the tally in which each of their patterns is a group.
 
     With several clusterings, a unit is the rows that share all of them. The units of a tally are
     sorted once, and cached.
@@ -214,16 +251,45 @@ def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, T
     names = [axis.name for axis in source.axes]
     group = source.axis("group")
     cluster, size = _shared([source.cells[names.index(axis)] for axis in clusterings])
-    codes, unit = np.unique(
-        source.cells[names.index("group")] * size + cluster, return_inverse=True
-    )
-    units = Units(*np.divmod(codes, size), group.size)
+    keys = source.cells[names.index("group")] * size + cluster
+    unit, codes = renumber(keys, group.size * size)
+    owner, cluster = np.divmod(codes, size)
     places = [i for i, name in enumerate(names) if name not in source.clusters]
-    cells = source.cells[places].copy()
-    cells[[names[i] for i in places].index("group")] = unit
-    labels = tuple(range(len(codes)))
+    pattern, first = None, np.arange(len(codes))
+    counts = _counts(source, [i for i in places if names[i] != "group"], unit, len(codes))
+    if counts is not None:
+        combined, first = combine([(owner, group.size), *counts])
+        pattern = combined.astype(np.intp)
+    new = np.full(len(codes), -1, np.intp)
+    new[first] = np.arange(len(first))
+    new = new[unit]
+    kept = new >= 0  # the rows of one unit of each pattern
+    cells = source.cells[places][:, kept]
+    cells[[names[i] for i in places].index("group")] = new[kept]
+    labels = tuple(range(len(first)))
     axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in places)
-    return units, gathered(axes, cells, source.sums, ())
+    sums = {name: values[..., kept] for name, values in source.sums.items()}
+    return Units(owner[first], cluster, group.size, pattern), gathered(axes, cells, sums, ())
+
+
+def _counts(
+    source: Tally, axes: Sequence[int], unit: NDArray[Any], units: int
+) -> list[tuple[NDArray[Any], int]] | None:
+    """Rows of each kind in every unit, with one more than the most of them, to combine.
+
+    A kind is a position along the axes. None where rows are weighted, or of too many kinds.
+    """
+    rows, shape = source.sums["rows"], [source.axes[i].size for i in axes]
+    is_plain = len(source.sums) == 1 and rows.ndim == 1 and rows.dtype.kind == "i"
+    if not axes or not is_plain or prod(shape) > MOST_KINDS:
+        return None
+    kinds = np.ravel_multi_index(tuple(source.cells[list(axes)]), shape)
+    counts = []
+    for kind in range(prod(shape)):
+        chosen = kinds == kind
+        counted = np.bincount(unit[chosen], rows[chosen], units).astype(np.intp)
+        counts.append((counted, int(counted.max(initial=0)) + 1))
+    return counts
 
 
 def row_influences(source: Tally, statistic: Statistic) -> Floats:
@@ -280,6 +346,10 @@ def are_dependent(source: Source) -> bool:
 
 def shared_clusters(source: Source) -> int:
     """The smallest number of clusters of a clustering that groups share; 0 if they share none."""
+    return once(source, "shared clusters", partial(_shared_clusters, source))
+
+
+def _shared_clusters(source: Source) -> int:
     if isinstance(source, Tally):
         names = [axis.name for axis in source.axes]
         group = source.cells[names.index("group")]
@@ -313,11 +383,7 @@ def plain(source: Source) -> Source:
     if isinstance(source, Distribution):
         return plain_scores(source)
     sums, names = source.sums, [axis.name for axis in source.axes]
-    single = [
-        name
-        for name in source.clusters
-        if np.bincount(source.cells[names.index(name)], sums["rows"]).max(initial=0) <= 1
-    ]
+    single = once(source, "clusters of one row", partial(_clusters_of_one_row, source))
     if single:
         places = [i for i, name in enumerate(names) if name not in single]
         axes = tuple(source.axes[i] for i in places)
@@ -330,6 +396,13 @@ def plain(source: Source) -> Source:
     return replace(
         source, sums={name: each for name, each in sums.items() if not name.startswith("weight")}
     )
+
+
+def _clusters_of_one_row(source: Tally) -> list[str]:
+    """The clusterings of which no cluster has several rows."""
+    names, rows = [axis.name for axis in source.axes], source.sums["rows"]
+    sizes = {name: np.bincount(source.cells[names.index(name)], rows) for name in source.clusters}
+    return [name for name, each in sizes.items() if each.max(initial=0) <= 1]
 
 
 def plain_scores(scores: Distribution) -> Distribution:

@@ -41,7 +41,7 @@ def estimates_of(source: Any, criterion: Criterion, favorable: Label = None) -> 
 
 def _refuse_shares(counts: Tally) -> None:
     rows = counts.sums["rows"]
-    if (rows != np.rint(rows)).any():
+    if rows.dtype.kind == "f" and (rows != np.rint(rows)).any():
         raise InputError(
             "This needs whole rows, and an expected tally has shares of them. "
             "Draw the labels, and count those."
