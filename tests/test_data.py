@@ -256,3 +256,79 @@ def test_every_role_with_a_flag_is_an_option_of_the_command():
 def test_what_does_not_fit_is_told(call, message):
     with pytest.raises(eh.EvenhandError, match=message):
         call()
+
+
+def by_rows(table, **of_rows):
+    """What answers that read each row say of a table's columns by name."""
+    names = {"sensitive_features": "sex", "data": table}
+    fitted = {"values": 2, "rate_error": None, "truth": "labels"}
+    guess = eh.probable(["pF", "pM"], groups=["F", "M"])
+    compared = eh.compare("y", {"model": "p"}, **names, measures="mpd", replicates=5, **of_rows)
+    curve = eh.frontier("y", "s", y_pred="p", **names, **fitted, **of_rows)
+    account = eh.explain("statistical_parity", "y", "p", **names, by=["race", "s"], **of_rows)
+    known = eh.bounds("statistical_parity", "y", "p", sensitive_features=guess, data=table)
+    mixed = eh.evaluate("equalized_odds", TRUTH, "p", **names, **of_rows)
+    values = [*map(float, compared.values["value"]), curve.model.value, mixed]
+    return [*values, str(account), known.summary]
+
+
+@pytest.mark.parametrize("kind", ["lazy", "duckdb"])
+def test_tables_that_are_not_in_memory_answer_where_single_rows_are_read(kind):
+    people = PEOPLE.assign(pF=np.clip(PEOPLE.s, 0.1, 0.9), pM=1 - np.clip(PEOPLE.s, 0.1, 0.9))
+    weighted = {"sample_weight": "w"}
+    assert by_rows(TABLES[kind](people), **weighted) == by_rows(people, **weighted)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_tally_of_a_table_cuts_amounts_and_scores_as_that_of_columns_does(kind):
+    named = {"data": TABLES[kind](PEOPLE), "strata": "race", "cluster": "firm"}
+    given = {"strata": PEOPLE.race, "cluster": PEOPLE.firm}
+    cut = {"sensitive_features": "s", "bins": {"s": 3}}
+    whole = eh.tally("y", "p", **cut, **named)
+    assert whole.groups == eh.tally(TRUTH, PEOPLE.p, **given, **cut | GROUPS).groups
+    decided = eh.tally("y", y_score="s", threshold=0.4, sensitive_features="sex", **named)
+    expected = eh.tally(TRUTH, PEOPLE.s >= 0.4, sensitive_features=SEX, **given)
+    assert np.array_equal(decided.table("yhat", "group"), expected.table("yhat", "group"))
+
+
+GROUPS = {"sensitive_features": PEOPLE[["s"]]}
+
+
+def test_one_group_has_no_value_and_no_verdict_however_the_rows_are_passed():
+    alone, people = {"sensitive_features": np.full(ROWS, "F")}, PEOPLE.assign(sex="F")
+    named = {"sensitive_features": "sex", "data": people}
+    counts = eh.tally(TRUTH, PEOPLE.p, **alone)
+    for rows in (((TRUTH, PEOPLE.p), alone), (("y", "p"), named), ((counts,), {})):
+        with pytest.warns(eh.UndefinedWarning):
+            assert np.isnan(eh.evaluate("statistical_parity", *rows[0], **rows[1]))
+    for ask in (
+        lambda: eh.audit("y", "p", **named),
+        lambda: eh.assert_even(counts, fail_if="statistical_parity > 0.1"),
+        lambda: eh.compare(TRUTH, {"model": PEOPLE.p}, **alone),
+        lambda: eh.frontier(TRUTH, SCORE, **alone),
+    ):
+        with pytest.raises(eh.InputError, match="There is only one group, 'F', so"):
+            ask()
+
+
+@pytest.mark.parametrize("how", [{"y_pred": "p"}, {"y_score": "s", "threshold": 0.5}], ids=len)
+def test_a_part_of_the_data_may_hold_one_group_alone(how):
+    women, men = (PEOPLE[sex == SEX] for sex in "FM")
+    asked = {**how, "sensitive_features": "sex"}
+    parts = eh.Data("y", data=women, **asked) + eh.Data("y", data=men, **asked)
+    whole = eh.Data("y", data=PEOPLE, **asked)
+    pd.testing.assert_frame_equal(eh.audit(parts).to_frame(), eh.audit(whole).to_frame())
+
+
+def test_what_a_function_does_not_read_is_said_so():
+    with pytest.raises(eh.InputTypeError, match=r"^compare does not read strata= and y_score=: le"):
+        eh.compare(TRUTH, {"m": PEOPLE.p}, sensitive_features=SEX, strata=RACE, y_score=SCORE)
+    for door in (eh.contrasts, eh.explain):
+        with pytest.raises(
+            eh.InputError, match=r"names a measure, and .* Ask 'statistical_parity'"
+        ):
+            door("statistical_parity.ratio", TRUTH, PEOPLE.p, sensitive_features=SEX)
+    counts = PEOPLE.groupby(["sex", "p"]).size().rename("n").reset_index()
+    for names in ({"data": PEOPLE}, {"data": counts, "rows": "n"}):
+        with pytest.raises(eh.InputError, match="pass y_true, or explaining columns as by="):
+            eh.explain("statistical_parity", None, "p", sensitive_features="sex", **names)

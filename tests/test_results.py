@@ -121,6 +121,24 @@ def test_svg_and_matplotlib_paint_the_same_chart(chart):
     assert replace(data, title="x").svg("c") != data.svg("c")
 
 
+ROWS = eh.Data(None, DECIDED, sensitive_features=GROUP)
+DATA = {
+    "data": (lambda: ROWS, "<Data: y_pred, sensitive_features>"),
+    "parts": (
+        lambda: ROWS + ROWS,
+        "<Data: <Evidence of 1,600 rows in 2 groups by group: binary>>",
+    ),
+    "distribution": (
+        lambda: eh.distribution(np.arange(800.0), sensitive_features=GROUP),
+        "<Distribution of 800 values in 2 groups>",
+    ),
+    "survey": (
+        lambda: eh.survey_weights(np.ones(5), replicate_weights=np.ones((5, 4)), method="acs"),
+        "<SurveyWeights of 5 rows, with 4 replicates>",
+    ),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("thing", "said"),
@@ -141,8 +159,9 @@ def test_svg_and_matplotlib_paint_the_same_chart(chart):
             lambda: eh.contrasts("statistical_parity", None, DECIDED, sensitive_features=GROUP)[0],
             r"<Contrast: a in cell 0 .*>",
         ),
+        *DATA.values(),
     ],
-    ids=["groups", "finding", "measured", "watch", "interval", "comparison", "contrast"],
+    ids=["groups", "finding", "measured", "watch", "interval", "comparison", "contrast", *DATA],
 )
 def test_a_part_of_a_result_is_shown_in_a_line_that_a_person_can_read(thing, said):
     assert re.fullmatch(said, repr(thing()))

@@ -17,7 +17,13 @@ from evenhand._audit.subgroups import ranked
 from evenhand._audit.views import examined, main_view, views_of
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
-from evenhand._data.evidence import Evidence, check_sizes, design_notes, sameness_notes
+from evenhand._data.evidence import (
+    Evidence,
+    check_several,
+    check_sizes,
+    design_notes,
+    sameness_notes,
+)
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import documented
@@ -144,6 +150,7 @@ def audit_evidence(
     """Audit counts."""
     check_kinds(title=title)
     check_options(confidence, depth, margin, control)
+    check_several(evidence.groups)
     gates = gates_of(fail_if, evidence.task)
     questions, unasked = answerable(evidence, criteria, measures)
     questions = with_gates(questions, gates)

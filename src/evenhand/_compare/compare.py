@@ -15,7 +15,7 @@ from evenhand._compare.comparison import Comparison
 from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
 from evenhand._compare.gaps import GAPS, gap_rows
 from evenhand._compare.lists import Lists
-from evenhand._compare.models import named_models
+from evenhand._compare.models import fetched, named_models
 from evenhand._compare.pairs import pairs_of
 from evenhand._compare.performance import (
     PAIRS,
@@ -28,6 +28,7 @@ from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
 from evenhand._data.doors import about_data
+from evenhand._data.evidence import check_several
 from evenhand._data.groups import groups, show
 from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
 from evenhand._errors import InputError
@@ -131,6 +132,8 @@ def compare(
     check_kinds(replicates=replicates)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
+    kind = kind_of(predictions, data.sensitive_features, data.data)
+    data = fetched(data, predictions)
     named = named_models(predictions, data.data, data.y_true)
     predicted = named.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
@@ -148,6 +151,7 @@ def compare(
         lines = evidence(
             targets, people, given["sample_weight"], given["rows"], given["cluster"], favorable
         )
+    check_several(lines.groups.labels)
     asked = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
@@ -198,7 +202,7 @@ def compare(
         questions=tuple(asked),
         evidence=lines,
         seed=seed,
-        kind=kind_of(predictions, data.sensitive_features, data.data),
+        kind=kind,
         title=title,
     )
 

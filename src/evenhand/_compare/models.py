@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from evenhand._data.data import Data
 from evenhand._data.dataframes import column_of
 from evenhand._data.groups import columns_of
 from evenhand._data.models import features_for
@@ -47,6 +48,14 @@ def named_models(predictions: Any, data: Any = None, target: Any = None) -> Mode
         if data is not None and isinstance(column, str)
     }
     return Models({**given, **named, **made}, _task(list(estimators.values())))
+
+
+def fetched(data: Data, predictions: Any) -> Data:
+    """The data in memory, with the columns of models; estimators predict from all columns."""
+    models = list(predictions.values()) if isinstance(predictions, Mapping) else predictions
+    several = models if isinstance(models, list | tuple) else []
+    names = [name for name in several if isinstance(name, str)]
+    return data.in_memory(*names, whole=any(hasattr(model, "predict") for model in several))
 
 
 def _task(estimators: Sequence[Any]) -> Task | None:

@@ -23,6 +23,9 @@ class RankedScores(Immutable):
     classes: tuple[Label, ...]
     scores: tuple[Distribution, ...]
 
+    def __repr__(self) -> str:
+        return f"<RankedScores of {', '.join(map(str, self.classes))}: {self.scores[0]!r}>"
+
     def __add__(self, other: RankedScores) -> RankedScores:
         if not isinstance(other, RankedScores):
             return NotImplemented

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evenhand._columns import Bin
-from evenhand._data.evidence import Evidence, check_names, check_several
+from evenhand._data.evidence import Evidence, check_any, check_names
 from evenhand._data.roles import Columns
 from evenhand._data.summaries import Source, with_favorable
 from evenhand._data.tallies import Tally, gathered
@@ -26,7 +26,7 @@ def from_tally(counts: Tally, roles: Columns) -> Evidence:
         raise InputError(f"{counts} cannot be audited: its rows are expected ones, not whole.")
     counts = counts.settle_rare(roles.min_count, roles.rare)
     columns = names_of(counts, roles.sensitive_features)
-    check_several(counts.groups)
+    check_any(counts.groups)
     check_names(columns, counts.groups)
     if "yhat" in axes and set(axes) <= {"y", "yhat", "stratum", "group"}:
         if task == "regression":

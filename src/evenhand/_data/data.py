@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._columns.encoding import check_order
 from evenhand._data.counting import rows_in
-from evenhand._data.dataframes import column_of, is_frame, kind_of, names_in
+from evenhand._data.dataframes import column_of, is_frame, is_table, kind_of, names_in
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups
 from evenhand._data.probable import Probable
@@ -177,6 +177,9 @@ class Data(Columns):
             return data.y_true
         if isinstance(data.y_true, Summary):
             return data.counted.counted
+        cuts = data.y_pred is None and data.threshold is not None
+        if data.is_table and data.rows is None and cuts:
+            data = data._with_columns()  # scores are cut row by row
         columns: dict[str, Any] = {
             name: getattr(data, name)
             for name in ("sensitive_features", "sample_weight", "strata", "cluster")
@@ -286,11 +289,43 @@ class Data(Columns):
             values["sensitive_features"] = data._sensitive
         return values
 
+    def in_memory(self, *more: str, whole: bool = False) -> Data:
+        """The same with a lazy query or database table fetched, once: its rows keep their places.
+
+        Parameters
+        ----------
+        *more : str
+            Columns to fetch beside those that play a part.
+        whole : bool, default False
+            Whether every column is fetched, as for an estimator that predicts.
+
+        Returns
+        -------
+        Data
+            The same, where there is no such table.
+
+        """
+        if self.data is None or is_frame(self.data) or not is_table(self.data):
+            return self
+        from evenhand._data.group_by import read_table
+
+        roles = [getattr(self, name) for name, one in ROLES.items() if one.is_column]
+        whole = whole or any(_is_model(value) for value in roles)
+        named = [*more]
+        for value in roles:
+            if isinstance(value, Probable):
+                named += value.names
+            elif _is_names(value):
+                named += [value] if isinstance(value, str) else list(value or ())
+        query = read_table(self.data, named)
+        fetched = (query if whole else query.select(*dict.fromkeys(named))).collect()
+        return replace(self, data=fetched.to_native())
+
     @cached_property
     def _resolved(self) -> Data:
         """The same with predictions of the estimator, and columns in place of names in part."""
         if _is_model(self.y_pred):
-            return self._with_predictions()
+            return self.in_memory()._with_predictions()
         if self.data is None or self.is_table:
             return self
         return self._with_columns()
@@ -347,11 +382,11 @@ class Data(Columns):
 
     def _with_columns(self) -> Data:
         """The same with columns of the table in place of their names."""
-        columns = {}
+        columns, table = {}, self.in_memory().data
         for name, role in ROLES.items():
             value = getattr(self, name)
             if role.is_column and value is not None and _is_names(value, self.data):
-                columns[name] = columns_of(self.data, value, several=role.is_several)
+                columns[name] = columns_of(table, value, several=role.is_several)
         return replace(self, data=None, **columns)
 
     def _with_predictions(self) -> Data:

@@ -27,6 +27,7 @@ from evenhand._data.once import Immutable
 from evenhand._data.surveys import SurveyWeights
 from evenhand._errors import InputError
 from evenhand._signatures import suggests_names
+from evenhand._words import plural
 
 Floats = NDArray[np.float64]
 LEVELS_AT_A_TIME = 1 << 18
@@ -147,6 +148,10 @@ class Distribution(Immutable):
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        groups = plural(len(self.groups), "group")
+        return f"<Distribution of {plural(len(self), 'value')} in {groups}>"
 
     @property
     def squared_weights(self) -> Floats:

@@ -12,6 +12,7 @@ from evenhand._data.data import Data, Summary
 from evenhand._data.roles import ROLES, Columns
 from evenhand._errors import InputTypeError
 from evenhand._signatures import documented, misfit, misspelt
+from evenhand._words import listing
 
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -56,6 +57,12 @@ def about_data(
         def wrapper(*args: Any, **arguments: Any) -> Result:
             __tracebackhide__ = True  # pytest shows the caller's line
             if not arguments.keys() <= accepted.keys():
+                if unread := sorted(name for name in without if name in arguments):
+                    raise InputTypeError(
+                        f"{wrapper.__name__} does not read "
+                        f"{listing([f'{name}=' for name in unread])}: "
+                        f"leave {'it' if len(unread) == 1 else 'them'} out."
+                    )
                 raise misspelt(
                     wrapper, arguments, {name: item.also for name, item in offered.items()}
                 )

@@ -28,7 +28,7 @@ from evenhand._data.summaries import KINDS, Source
 from evenhand._data.tallies import Tally
 from evenhand._data.tasks import Task
 from evenhand._errors import InputError, InputTypeError
-from evenhand._words import capitalized, listing, plural
+from evenhand._words import capitalized, listing, plural, visible
 
 MOST_THRESHOLDS = 200
 MOST_NAMED = 3  # labels in a note
@@ -58,6 +58,11 @@ class Evidence(Immutable):
     notes: tuple[str, ...] = ()
     score_of: Label = None
     top_k: int | None = None
+
+    def __repr__(self) -> str:
+        by = " × ".join(self.columns)
+        groups, rows = plural(len(self.groups), "group"), plural(self.rows.sum(), "row")
+        return visible(f"<Evidence of {rows} in {groups} by {by}: {self.task}>")
 
     @property
     def is_of_labels(self) -> bool:
@@ -379,10 +384,15 @@ def threshold_behind(least_selected: float, most_rejected: float) -> float | Non
     return 0.5 if most_rejected < 0.5 <= least_selected else least_selected
 
 
-def check_several(labels: Sequence[Label]) -> None:
-    """Refuse to compare one group with nobody."""
+def check_any(labels: Sequence[Label]) -> None:
+    """Refuse to count no rows; rows of one group may be a part of the data."""
     if not labels:
         raise InputError("There are no rows to count.")
+
+
+def check_several(labels: Sequence[Label]) -> None:
+    """Refuse to compare one group with nobody."""
+    check_any(labels)
     if len(labels) < 2:
         raise InputError(
             f"There is only one group, {labels[0]!r}, so there is nothing to compare it with. "

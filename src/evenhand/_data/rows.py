@@ -19,8 +19,8 @@ from evenhand._data.evidence import (
     Cut,
     Evidence,
     are_probabilities,
+    check_any,
     check_scored,
-    check_several,
     check_threshold,
     cut_of,
     direction_note,
@@ -64,7 +64,7 @@ def evidence_from_rows(roles: Columns) -> Evidence:
     check_distinct(**columns)
     check_order(**columns, **common, strata=roles.strata)
     group = grouped(roles)
-    check_several(group.labels)
+    check_any(group.labels)
     common |= {"sensitive_features": group, "cluster": clusters(roles.cluster) or None}
     if y_pred is None and y_score is None:
         raise InputError("Pass y_pred, the predictions to audit, or y_score.")
@@ -119,7 +119,7 @@ def evidence_of_lists(roles: Columns) -> Evidence:
         if getattr(roles, name) is not None:
             raise InputError(f"{name}= is not used in a ranking (query=): drop it.")
     group = grouped(roles)
-    check_several(group.labels)
+    check_any(group.labels)
     names = ("sample_weight", "cluster", "y_score", "query", "exposure", "discount", "top_k")
     columns = {name: getattr(roles, name) for name in names}
     check_distinct(

@@ -23,7 +23,7 @@ from evenhand._columns.encoding import (
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
-from evenhand._words import did_you_mean
+from evenhand._words import did_you_mean, plural
 
 Floats = NDArray[np.float64]
 Method = Literal["acs", "jackknife", "paired jackknife", "brr", "fay"]
@@ -60,6 +60,10 @@ class SurveyWeights:
 
     def __len__(self) -> int:
         return len(self.weight)
+
+    def __repr__(self) -> str:
+        replicates = plural(len(self.replicates), "replicate")
+        return f"<SurveyWeights of {plural(len(self), 'row')}, with {replicates}>"
 
     def __getitem__(self, rows: Any) -> SurveyWeights:
         left = None if self.left is None else self.left[rows]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from evenhand._columns import Column
+from evenhand._data.amounts import cut_columns
 from evenhand._data.counting import share_classes
 from evenhand._data.counts import MOMENT_COLUMNS, SELECTED, SLACK, CountedTable, read_counts
 from evenhand._data.group_by import Cells, GroupColumns, as_float, count_cells, listed, read_table
@@ -33,7 +35,7 @@ def tally_table(
     rows, weight = roles.rows, roles.sample_weight
     rate = None if rows is None else roles.rate
     policy: dict[str, Any] = {name: getattr(roles, name) for name in POLICY}
-    check_kinds(**policy, sums=sums)
+    check_kinds(**policy, bins=roles.bins, sums=sums)
     totals = dict(sums or {})
     _check_sums(totals)
     check_columns(**{name: getattr(roles, name) for name in (*NAMES, "cluster")})
@@ -58,10 +60,14 @@ def tally_table(
             roles.data, requested, rows=rows, rate=rate, digits=digits, y_pred=roles.y_pred
         )
         options = {"totaled": added, "rows": rows}
+    table = counted.table
+    if roles.bins:
+        table, spans = cut_columns(table, roles.bins, group.names, rows)
+        group = replace(group, spans=spans)
     labels = {"y": roles.y_true, "yhat": counted.y_pred}
     label_columns = {axis: name for axis, name in labels.items() if name is not None}
     cells = count_cells(
-        counted.table,
+        table,
         columns=columns,
         keys={axis: nw.col(name) for axis, name in label_columns.items()},
         finite=totals.values(),

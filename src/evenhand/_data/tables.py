@@ -24,8 +24,8 @@ from evenhand._data.counts import SELECTED, CountedTable, read_counts
 from evenhand._data.evidence import (
     Cut,
     Evidence,
+    check_any,
     check_scored,
-    check_several,
     check_threshold,
     cut_of,
 )
@@ -129,7 +129,7 @@ def evidence_from_table(roles: Columns) -> Evidence:
         evidence = _from_scores(table, names, survey, spread, task, label_roles, cut)
     if score_bins:
         evidence = score_bins.limited(evidence)
-    check_several(evidence.groups)
+    check_any(evidence.groups)
     return replace(evidence, notes=(*counted.notes, *evidence.notes))
 
 

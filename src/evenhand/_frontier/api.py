@@ -12,6 +12,7 @@ from evenhand._columns import Label
 from evenhand._columns.encoding import check_order, finite
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
+from evenhand._data.evidence import check_several
 from evenhand._data.groups import show
 from evenhand._data.models import features_for
 from evenhand._data.probable import Probable
@@ -184,7 +185,7 @@ def frontier(
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
-    asked = asked_of(criterion, data)
+    asked, kind, data = asked_of(criterion, data), data.kind, data.in_memory()
     if isinstance(data.sensitive_features, Probable):
         whom = data.sensitive_features.read(data.data)
         data = replace(data, sensitive_features=whom)
@@ -194,7 +195,7 @@ def frontier(
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     seed, points = seed_of(random_state), _read_values(values)
-    kind, score_of = data.kind, data.score_of
+    score_of = data.score_of
     known = _scored(data).columns(
         "y_true", "y_score", "y_pred", "sensitive_features", "sample_weight", "classes"
     )
@@ -245,6 +246,7 @@ def frontier(
     )
     if rows.proxy is not None and not rising:
         raise InputError("The worst case over groups cannot go with rising=False.")
+    check_several(rows.groups)
     judge = _truth(truth, rows, recalibrate)
     question = read_objective(
         rows,

@@ -19,8 +19,10 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import Scale, compare_values, place_of
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import asked_of
+from evenhand.criteria.evaluation import asked_without_measure
 from evenhand.statistics.arithmetic import ratio
+
+WITHOUT_MEASURE = 'contrasts are differences of each group, or ratios with by="ratio".'
 
 
 class Contrast(NamedTuple):
@@ -125,13 +127,14 @@ def contrasts(
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
     if isinstance(to, Mapping):
         return _main_effects(criterion, data, to, by=by, g=g, confidence=confidence)
-    definition = asked_of(criterion, data).with_statistic(g)
+    named_criterion = asked_without_measure(criterion, data, WITHOUT_MEASURE)
+    definition = named_criterion.with_statistic(g)
     if definition.statistic.sweeps:
         raise InputError(
             f"{definition.name} compares whole distributions; groups are compared with a "
             "reference in a rate or a mean, such as statistical_parity or weak_parity."
         )
-    source = asked_of(criterion, data).read_data(data, g=g).source
+    source = named_criterion.read_data(data, g=g).source
     estimates = estimates_of(source, definition, data.favorable)
     place, curves = place_of(to, estimates.groups), np.moveaxis(estimates.curves, 1, 0)
     named = isinstance(place, int)

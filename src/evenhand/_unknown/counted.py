@@ -267,6 +267,7 @@ def unknown(data: Data, *, by_row: bool = False) -> Unknown:
         return Unknown(counted, data, data.favorable)
     if not isinstance(features, Probable) and data.strata is None and not by_row:
         return Unknown(replace(data, missing="group"), data, data.favorable)
+    data = data.in_memory()
     proxy = features.read(data.data).cells() if isinstance(features, Probable) else _gaps(data)
     given = data.columns("cluster", "strata")
     parts = [proxy.codes.astype(np.intp)]

@@ -26,13 +26,15 @@ from evenhand._why.account import Account, Region
 from evenhand._why.columns import by_means, by_models, by_strata, means_of, parts_of
 from evenhand._why.outcomes import Split, outcome_split
 from evenhand._why.regions import Span, by_score, regions_of
-from evenhand._why.rows import are_strata, check_outcome, explaining, rows_of
+from evenhand._why.rows import are_strata, check_outcome, explaining, named, rows_of
 from evenhand._why.strata import Means
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.compared import metric_of, with_article
-from evenhand.criteria.evaluation import asked_of
+from evenhand.criteria.evaluation import asked_without_measure
 from evenhand.statistics import KINDS, E, Table
+
+WITHOUT_MEASURE = "an account is of the difference between two groups."
 
 
 @about_data(without=("strata", "replicate_weights", "replicate_method", *OF_RANKINGS))
@@ -120,7 +122,7 @@ by those in true positive rates.
     check_kinds(confidence=confidence)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    asked = asked_of(criterion, data)
+    asked = asked_without_measure(criterion, data, WITHOUT_MEASURE)
     if data.is_random:
         raise InputError(
             "Probabilities of decisions are not explained; draw the decisions, and pass those."
@@ -135,11 +137,15 @@ by those in true positive rates.
         return account_of(asked, _checked(data.y_true, by), data.favorable, **how)
     is_label = KINDS[asked.statistic.needs].about == "labels"
     if by is None:
-        counts = _tally(data.source("labels" if is_label else "moments"))
+        needs = "labels" if is_label and data.y_true is not None else asked.statistic.needs
+        counts = _tally(data.source(needs))
         scores = by_score(data.counted) if is_label and data.y_score is not None else None
         return account_of(asked, counts, data.favorable, scores=scores, **how)
     _check_roles(data, _names(by))
-    columns = {} if data.rows is not None else explaining(data, by)
+    columns = {}
+    if data.rows is None:
+        data = data.in_memory(*named(by))
+        columns = explaining(data, by)
     check_outcome(columns, data.columns("y_pred")["y_pred"] if columns else None)
     if is_label and (not columns or are_strata(columns)):
         counts = replace(data, strata=by).tally()

@@ -34,15 +34,21 @@ class Rows(NamedTuple):
     kept: Codes
 
 
-def explaining(data: Data, by: Any) -> dict[str, Any]:
-    """The explaining columns themselves, by name."""
+def named(by: Any) -> list[str]:
+    """The names of explaining columns, where they are named."""
     listed = [by] if isinstance(by, str) else by
     is_named = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
-    if is_named and data.data is not None:
-        found = dict(columns_of(data.data, list(listed), several=True))
+    return list(listed) if is_named else []
+
+
+def explaining(data: Data, by: Any) -> dict[str, Any]:
+    """The explaining columns themselves, by name."""
+    names = named(by)
+    if names and data.data is not None:
+        found = dict(columns_of(data.data, names, several=True))
     else:
         found = named_columns(by, "by")
-    if list(found) == ["group"] and not is_named:
+    if list(found) == ["group"] and not names:
         found = {"the column": found["group"]}
     for name, column in found.items():
         _check_explains(name, encode(column, name))

@@ -105,6 +105,14 @@ def asked_of(criterion: str | Criterion, data: Data) -> Criterion:
     return named(criterion, (data.task or data.counted.task) if known else None)
 
 
+def asked_without_measure(criterion: str | Criterion, data: Data, instead: str) -> Criterion:
+    """The criterion of a function that has no measure; `instead` is what it has, and a way out."""
+    name, measure = split_name(criterion) if isinstance(criterion, str) else ("", None)
+    if measure is not None:
+        raise InputError(f"{criterion!r} names a measure, and {instead} Ask {name!r}.")
+    return asked_of(criterion, data)
+
+
 def named(criterion: str | Criterion, task: str | None = None) -> Criterion:
     """Find a criterion by its name or another that the field has for it, or take it as it is.
 

@@ -22,6 +22,7 @@ from evenhand._kinds import check_kinds, check_labels
 from evenhand._result import Columns, Result
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.interval import ConfidenceInterval, Method
+from evenhand._words import plural
 from evenhand._writing import path_of, written
 from evenhand.criteria.questions import Criteria, questions_of
 from evenhand.watch.document import document_of, openmetrics
@@ -395,7 +396,7 @@ class Watch(Result):
 
     def __repr__(self) -> str:
         names = ", ".join(question.name for question in self._memory.settings.questions)
-        return f"<Watch of {names}: {self._memory.ledger.counted} parts>"
+        return f"<Watch of {names}: {plural(self._memory.ledger.counted, 'part')}>"
 
 
 def _prepared(memory: Memory, counts: Tally) -> Tally:
