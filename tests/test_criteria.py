@@ -343,7 +343,7 @@ class TestASummaryHoldsItsColumns:
 
     def test_what_stands_in_the_wrong_place_is_named(self):
         counts, options = SUMMARIES["equalized_odds"], {"sensitive_features": GROUP}
-        with pytest.raises(TypeError, match="A Tally stands in place of all columns"):
+        with pytest.raises(TypeError, match="A Tally replaces all columns"):
             equalized_odds(Y, counts, **options)
         with pytest.raises(TypeError, match=r"y_pred is gini, which is not a column.*measure="):
             equalized_odds(Y, eh.gini, **options)

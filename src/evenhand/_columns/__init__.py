@@ -1,4 +1,4 @@
-"""Columns of anything, from anywhere, as small integer codes and labels."""
+"""Columns of any type from any library, as small integer codes and labels."""
 
 from evenhand._columns.bins import Bin, cut
 from evenhand._columns.codes import Column, Label

@@ -1,4 +1,4 @@
-"""Amounts, which are not labels, and their bins, which are: they sort and print."""
+"""Bins of numeric columns: labels that sort and print."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def cut(values: Any, bins: int | Sequence[float], name: str = "values") -> Colum
 
 
 def quantile_edges(column: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """The least value, the inner quantiles and the greatest value.
+    """Bin edges: the smallest value, the inner quantiles and the largest value.
 
-    Quantiles that coincide are one edge, so that a value that many rows share makes fewer bins.
-    If it is the least or the greatest it is a bin of its own: most rows at zero, say, leave those
-    above zero to be compared with them, where pandas' `qcut` would drop the edge and join the two.
+    Equal quantiles are one edge, so that a value that many rows share makes fewer bins. If that is
+    the smallest or the largest value it is a bin of its own: if most rows are 0, they are compared
+    with the rows above 0, where pandas' `qcut` would drop the edge and merge the two.
 
     >>> quantile_edges(np.array([0.0, 0, 0, 7]), 2), quantile_edges(np.array([0.0, 5, 9, 9, 9]), 2)
     (array([0., 0., 7.]), array([0., 5., 9.]))
@@ -75,7 +75,7 @@ def quantile_edges(column: NDArray[np.float64], bins: int) -> NDArray[np.float64
 
 
 def edges_at(quantiles: NDArray[np.float64], column: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Quantiles of the values of a column as edges, each once but for the least."""
+    """Quantiles of a column as distinct edges, except that the smallest may occur twice."""
     low, *inner, high = quantiles
     if low < high and inner and inner[-1] == high:
         below = column[column < high].max()
@@ -84,18 +84,18 @@ def edges_at(quantiles: NDArray[np.float64], column: NDArray[np.float64]) -> NDA
 
 
 def binned(column: NDArray[np.float64], edges: NDArray[np.float64]) -> Column:
-    """The bin of each number; those beyond the outer edges belong to the outer bins."""
+    """The bin of each number; numbers beyond the outer edges are in the outer bins."""
     codes = np.searchsorted(edges[1:-1], column, side="left")
     spans = [Bin(low, high, i == 0) for i, (low, high) in enumerate(pairwise(edges.tolist()))]
     codes[np.isnan(column)] = len(spans)
-    seen, inverse = np.unique(codes, return_inverse=True)
-    return canonical(inverse, [[*spans, None][i] for i in seen])
+    observed, inverse = np.unique(codes, return_inverse=True)
+    return canonical(inverse, [[*spans, None][i] for i in observed])
 
 
 def _checked_edges(
     column: NDArray[np.float64], bins: Sequence[float], name: str
 ) -> NDArray[np.float64]:
-    """Edges as the caller gave them, if they increase and hold all values."""
+    """The caller's edges; refuse them unless they increase and contain all values."""
     edges = np.asarray(bins, dtype=np.float64)
     if len(edges) < 2 or (np.diff(edges) <= 0).any():
         raise InputError(
@@ -113,7 +113,7 @@ def _checked_edges(
 
 
 def some_fraction(labels: Iterable[Label]) -> float | None:
-    """One of the labels that is a number and not whole, if there is one.
+    """The first label that is a fractional number, if there is one.
 
     >>> some_fraction(["a", 1, 2.0, 2.5])
     2.5
@@ -122,11 +122,11 @@ def some_fraction(labels: Iterable[Label]) -> float | None:
 
 
 def fraction_among(values: NDArray[np.float64]) -> float | None:
-    """The first of the numbers that is finite and not whole, if there is one."""
+    """The first finite number that is not whole, if there is one."""
     odd = np.isfinite(values) & (values != np.rint(values))
     return float(values[np.argmax(odd)]) if odd.any() else None
 
 
 def is_number(label: Label) -> bool:
-    """Whether a label is a number; True and False are none."""
+    """Whether a label is a number; True and False are not."""
     return isinstance(label, Real | Decimal) and not isinstance(label, bool)

@@ -1,4 +1,4 @@
-"""A column as small integer codes and the labels they stand for, and how codes are found, fast."""
+"""A column as small integer codes into labels, and fast ways to find the codes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 ROWS_AT_A_TIME = 1 << 16  # a chunk of 64-bit words then stays in the second-level cache
 SAMPLE = 4096
-FEW = 1024  # so many distinct words still get a collision-free hash of about 2²⁰ slots
+FEW = 1024  # distinct words that a hash of about 2²⁰ slots holds without collisions
 DENSE = 1 << 20
 
 
 class Level(str):
-    """Text that is one of several in a stated order, such as of an ordered category.
+    """Text with a place in an order, such as a level of an ordered category.
 
-    It is equal to the same text without a place, and sorted by its place.
+    It equals the same text without a place, and is sorted by its place.
 
     >>> union([Level("old", 2), Level("young", 1)]), Level("old", 2) == "old"
     (('young', 'old'), True)
@@ -40,13 +40,16 @@ class Level(str):
 
 
 def levels(categories: Iterable[Any]) -> list[Any]:
-    """Categories in their order; numbers have one of their own."""
-    return [Level(one, i) if isinstance(one, str) else one for i, one in enumerate(categories, 1)]
+    """Categories with their places in the order; numbers keep their own order."""
+    return [
+        Level(category, i) if isinstance(category, str) else category
+        for i, category in enumerate(categories, 1)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Codes into labels; the labels are distinct, observed and sorted, and None is 'missing'.
+    """Codes into labels, which are distinct, observed and sorted; None is 'missing'.
 
     >>> Column(np.array([1, 0, 2, 1], np.uint8), ("a", "b", None)).missing
     1
@@ -60,105 +63,107 @@ class Column:
 
     @property
     def missing(self) -> int:
-        """How many rows have no value."""
+        """The number of rows without a value."""
         if None not in self.labels:
             return 0
         return int(np.count_nonzero(self.codes == self.labels.index(None)))
 
 
 def canonical(codes: NDArray[Any], labels: Iterable[Any]) -> Column:
-    """Make a Column: every kind of missing is None, equal labels are one, labels are sorted."""
+    """A column with sorted, distinct labels, and None for every kind of missing value."""
     plain = [None if is_missing(label) else _plain(label) for label in labels]
-    kept = union(plain)
-    rank = positions(plain, kept).astype(smallest_unsigned(len(kept)))
+    distinct = union(plain)
+    rank = positions(plain, distinct).astype(smallest_unsigned(len(distinct)))
     unchanged = np.array_equal(rank, np.arange(len(rank)))
-    return Column(codes.astype(rank.dtype, copy=False) if unchanged else recode(rank, codes), kept)
+    return Column(
+        codes.astype(rank.dtype, copy=False) if unchanged else recode(rank, codes), distinct
+    )
 
 
 def union(*lists: Iterable[Label]) -> tuple[Label, ...]:
-    """Labels of any of the lists, sorted; 1, 1.0 and True are one label.
+    """The sorted labels of all lists; 1, 1.0 and True are one label.
 
     >>> union(["b", 2], [True, "a", 1.0, None])
     (True, 2, 'a', 'b', None)
     """
-    seen: dict[Label, Label] = {}
+    distinct: dict[Label, Label] = {}
     for label in (label for labels in lists for label in labels):
-        if label not in seen or isinstance(label, Level):
-            seen[label] = label
-    return tuple(sorted(seen.values(), key=_order))
+        if label not in distinct or isinstance(label, Level):
+            distinct[label] = label
+    return tuple(sorted(distinct.values(), key=_order))
 
 
 def positions(labels: Iterable[Label], within: Sequence[Label]) -> NDArray[np.intp]:
-    """Where each label stands within a longer list of labels."""
+    """The index of each label in a longer list of labels."""
     where = {label: position for position, label in enumerate(within)}
     return np.array([where[label] for label in labels], dtype=np.intp)
 
 
 def factorize_few(words: Words) -> tuple[Codes, Words] | None:
-    """Codes of the words, and the distinct words; None if the distinct words are many.
+    """Codes of the words, and the distinct words; None if there are many distinct words.
 
-    One pass by a collision-free hash of the words seen so far. A word that is new is noticed,
-    because the word found in its place is another one.
+    One pass by a collision-free hash of the words so far. A new word is detected because its slot
+    holds a different word.
 
     >>> factorize_few(np.array([7, 9, 7], dtype=np.uint64))
     (array([0, 1, 0], dtype=uint16), array([7, 9], dtype=uint64))
     """
-    known = np.unique(words[:: max(1, len(words) // SAMPLE)])
-    if len(known) > FEW:
+    distinct = np.unique(words[:: max(1, len(words) // SAMPLE)])
+    if len(distinct) > FEW:
         return None
     codes = np.empty(len(words), np.uint16)
-    find = _finder(known)
+    find = _finder(distinct)
     for rows in chunks(len(words)):
         part = words[rows]
         codes[rows] = find(part)
-        wrong = known.take(codes[rows]) != part
+        wrong = distinct.take(codes[rows]) != part
         if wrong.any():
-            known = np.concatenate([known, np.unique(part[wrong])])
-            find = _finder(known)
+            distinct = np.concatenate([distinct, np.unique(part[wrong])])
+            find = _finder(distinct)
             codes[rows] = find(part)
-        if len(known) > FEW:
+        if len(distinct) > FEW:
             return None
-    return codes, known
+    return codes, distinct
 
 
 def factorize_many(words: Words) -> tuple[Codes, Words]:
     """Codes of the words, and the distinct words, by sorting."""
-    known, inverse = np.unique(words, return_inverse=True)
-    return inverse.astype(np.uint32), known
+    distinct, inverse = np.unique(words, return_inverse=True)
+    return inverse.astype(np.uint32), distinct
 
 
 def combine(columns: Sequence[tuple[Codes, int]]) -> tuple[Codes, NDArray[np.intp]]:
-    """Codes of the observed combinations of coded columns, and a row that shows each.
+    """Codes of the observed combinations of coded columns, and a row of each.
 
     >>> sex, race = np.array([0, 1, 1], np.uint8), np.array([2, 0, 0], np.uint8)
     >>> combine([(sex, 2), (race, 3)])
     (array([0, 1, 1], dtype=uint8), array([0, 2]))
     """
-    fused, seen = renumber(*columns[0])
+    fused, observed = renumber(*columns[0])
     for codes, width in columns[1:]:
-        size = len(seen) * width
+        size = len(observed) * width
         wide = fused.astype(smallest_unsigned(size))
         wide *= wide.dtype.type(width)
         wide += codes.astype(wide.dtype, copy=False)
-        fused, seen = renumber(wide, size)
-    return fused, first_rows(fused, len(seen))
+        fused, observed = renumber(wide, size)
+    return fused, first_rows(fused, len(observed))
 
 
 def renumber(codes: NDArray[Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes without gaps, in the same order, and the old code of each."""
-    if size > max(DENSE, 4 * len(codes)):  # else it is faster to write down all places than to sort
-        seen, inverse = np.unique(codes, return_inverse=True)
-        return inverse.astype(smallest_unsigned(len(seen))), seen
-    seen = np.flatnonzero(first_rows(codes, size) >= 0)
-    if len(seen) == size:
-        return codes, seen
-    rank = np.zeros(size, smallest_unsigned(len(seen)))
-    rank[seen] = np.arange(len(seen))
-    return recode(rank, codes), seen
+    if size > max(DENSE, 4 * len(codes)):  # else a table of all codes is faster than sorting
+        observed, inverse = np.unique(codes, return_inverse=True)
+        return inverse.astype(smallest_unsigned(len(observed))), observed
+    observed = np.flatnonzero(first_rows(codes, size) >= 0)
+    if len(observed) == size:
+        return codes, observed
+    rank = np.zeros(size, smallest_unsigned(len(observed)))
+    rank[observed] = np.arange(len(observed))
+    return recode(rank, codes), observed
 
 
 def recode(target: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
-    """target[codes], a chunk at a time: NumPy widens what it indexes with to 64 bits."""
+    """target[codes], a chunk at a time, because NumPy widens indices to 64 bits."""
     result = np.empty(len(codes), target.dtype)
     for start in range(0, len(codes), ROWS_AT_A_TIME):
         rows = slice(start, start + ROWS_AT_A_TIME)
@@ -167,22 +172,22 @@ def recode(target: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
 
 
 def first_rows(codes: NDArray[Any], size: int) -> NDArray[np.intp]:
-    """The row of each code in the first chunk that has it; −1 for a code that never occurs."""
+    """A row of each code, from the first chunk that has it; −1 for a code that never occurs."""
     first = np.full(size, -1, np.intp)
     step = max(ROWS_AT_A_TIME, 8 * size)
     for start in range(0, len(codes), step):
-        part, here = codes[start : start + step], np.full(size, -1, np.intp)
-        here[part] = np.arange(start, start + len(part))
-        np.copyto(first, here, where=first < 0)
+        part, rows = codes[start : start + step], np.full(size, -1, np.intp)
+        rows[part] = np.arange(start, start + len(part))
+        np.copyto(first, rows, where=first < 0)
         if (first >= 0).all():
             break
     return first
 
 
 def radix_order(codes: NDArray[Any]) -> NDArray[np.intp]:
-    """The order of whole numbers from 0 on, of equal ones as they come: two bytes at a time.
+    """The stable order of nonnegative integers, two bytes at a time.
 
-    NumPy sorts two bytes by counting, and all that is wider by comparing.
+    NumPy sorts two-byte integers by counting, and wider ones by comparing.
     """
     if int(codes.max(initial=0)) < 1 << 16:
         return np.argsort(codes.astype(np.uint16, copy=False), kind="stable")
@@ -200,27 +205,27 @@ def smallest_unsigned(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(size - 1, 0))
 
 
-def _finder(known: Words) -> Callable[[Words], NDArray[Any]]:
-    """A function from words to their places in `known`; any place for an unknown word.
+def _finder(distinct: Words) -> Callable[[Words], NDArray[Any]]:
+    """A function from words to their places in `distinct`; arbitrary places for other words.
 
     Multiplying by a random odd number and keeping the top bits is a universal hash (Dietzfelbinger
     et al., 1997); with more slots than the square of the words, few draws have a collision.
     """
-    bits = max(2 * len(known).bit_length(), 1)
+    bits = max(2 * len(distinct).bit_length(), 1)
     shift = np.uint64(64 - bits)
     random = np.random.default_rng(0)
-    while len(known) <= FEW:
+    while len(distinct) <= FEW:
         odd = random.integers(1 << 63, dtype=np.uint64) | np.uint64(1)
-        slots = (known * odd) >> shift
-        if len(np.unique(slots)) == len(known):
+        slots = (distinct * odd) >> shift
+        if len(np.unique(slots)) == len(distinct):
             table = np.zeros(1 << bits, np.uint16)
-            table[slots] = np.arange(len(known))
+            table[slots] = np.arange(len(distinct))
             return lambda words: table.take(((words * odd) >> shift).view(np.int64))
     return lambda words: np.zeros(len(words), np.uint16)
 
 
 def is_missing(label: Any) -> bool:
-    """Whether it is None, NaN, NaT or another that stands for no value."""
+    """Whether a label is None, NaN, NaT or another missing value."""
     if label is None:
         return True
     try:
@@ -234,7 +239,7 @@ def _plain(label: Any) -> Any:
 
 
 def _order(label: Label) -> tuple[Any, ...]:
-    """Sort numbers, then text, tuples, anything else, and last what is missing."""
+    """Sort key: numbers, then text, tuples, anything else, and missing values last."""
     if label is None:
         return (9,)
     if isinstance(label, Real):

@@ -1,6 +1,6 @@
-"""From a column of any kind and library to codes and labels, or to numbers.
+"""Encoding of columns of any type and library as codes and labels, or as numbers.
 
-Bad input is refused here, at the border, in one sentence, with the values and the way out.
+Bad input is refused here, with an error that states the values and the way out.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from evenhand._errors import InputError, InputTypeError
 Objects = NDArray[np.object_]
 Coded = tuple[NDArray[Any], Iterable[Any]]
 
-NUMBERS = "biufO"  # kinds of NumPy that hold numbers, or may hold them as objects
+NUMBERS = "biufO"  # NumPy kinds that hold numbers, or may hold them as objects
 TEXT = "UST"
 HEAVIEST = 1e100  # weights are squared, and squares are added up
-HAS_ADDRESSES = sys.implementation.name == "cpython"  # others hand out proxies of objects
+HAS_ADDRESSES = sys.implementation.name == "cpython"  # other interpreters return proxies
 
 
 def encode(values: Any, name: str = "values") -> Column:
@@ -80,19 +80,19 @@ def encode(values: Any, name: str = "values") -> Column:
     if kind == "f":
         values = values.astype(np.float64) + 0.0  # turns -0.0 into 0.0
     words = _words(values, name)
-    codes, known = factorize_few(words) or factorize_many(words)
-    labels = values[first_rows(codes, len(known))]
+    codes, distinct = factorize_few(words) or factorize_many(words)
+    labels = values[first_rows(codes, len(distinct))]
     return canonical(codes, _times(labels) if kind in "mM" else labels)
 
 
 def _times(labels: NDArray[Any]) -> Iterable[Any]:
-    """Times as plain Python has them, where NumPy's are too fine for it; else as text.
+    """Times that Python's types can hold, where NumPy's are too precise; else text.
 
     >>> _times(np.array(["2024-05-01"], "datetime64[ns]"))
     [datetime.datetime(2024, 5, 1, 0, 0)]
     """
-    known = labels[~np.isnat(labels)]
-    if not any(isinstance(time, int) for time in known.tolist()):
+    defined = labels[~np.isnat(labels)]
+    if not any(isinstance(time, int) for time in defined.tolist()):
         return labels
     shorter = labels.astype(f"{labels.dtype.kind}8[us]")
     if (shorter == labels)[~np.isnat(labels)].all():
@@ -115,7 +115,7 @@ def numbers(values: Any, name: str = "values") -> NDArray[np.float64]:
 
 
 def whole_numbers(values: Any) -> NDArray[np.integer[Any]] | None:
-    """A column of integers as it is, without a copy; None of any other.
+    """A column of integers, without a copy; None for any other column.
 
     >>> whole_numbers(np.array([2, 1])), whole_numbers(np.array([1.5]))
     (array([2, 1]), None)
@@ -127,7 +127,7 @@ def whole_numbers(values: Any) -> NDArray[np.integer[Any]] | None:
 
 
 def _array_of(values: Any) -> Any:
-    """The array of a series of any library; all else as it is."""
+    """The array of a series of any library; any other value unchanged."""
     if isinstance(values, np.ndarray | list | tuple | range):
         return values
     import narwhals as nw
@@ -137,7 +137,7 @@ def _array_of(values: Any) -> Any:
 
 
 def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
-    """An array of numbers, NaN where a masked array hides one; text is none, whatever it spells."""
+    """An array of numbers, with NaN for masked entries; text is refused, even if it is numeric."""
     array = values
     try:
         if not isinstance(values, np.ndarray):
@@ -153,14 +153,14 @@ def floats(values: Any, name: str = "values") -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError) as failure:
         if isinstance(failure, InputTypeError):
             raise
-        each = np.asarray(values, dtype=object).ravel()
-        odd = next((v for v in each if not _is_number(v)), None)
+        flat = np.asarray(values, dtype=object).ravel()
+        odd = next((v for v in flat if not _is_number(v)), None)
         way_out = " Convert its text to numbers first." if _spells_number(odd) else ""
         raise InputTypeError(f"{name} must be numbers; it holds {odd!r}.{way_out}") from None
 
 
 def _is_number(value: Any) -> bool:
-    """Whether an object is a number, or missing; text that spells one is not."""
+    """Whether an object is a number or missing; numeric text is not."""
     try:
         return not isinstance(value, str | bytes) and (value is None or float(value) is not None)
     except (TypeError, ValueError, OverflowError):
@@ -175,7 +175,7 @@ def _spells_number(value: Any) -> bool:
 
 
 def not_one_column(name: str, shape: tuple[int, ...]) -> str:
-    """What is said of an array that is not a column."""
+    """The error message for an array that is not a column."""
     way_out = f" Pass {name}.ravel()." if len(shape) == 2 and shape[1] == 1 else ""
     return f"{name} must be one column; its shape is {shape}.{way_out}"
 
@@ -227,14 +227,14 @@ def weights(sample_weight: Any) -> NDArray[np.float64] | None:
     return column
 
 
-def check_weights(name: str, least: float, most: float) -> None:
-    """Refuse weights of which none is positive, and those too large or small to be squared.
+def check_weights(name: str, smallest: float, largest: float) -> None:
+    """Refuse weights that are all 0, or too large or small to be squared.
 
-    `least` is the least positive one.
+    `smallest` is the smallest positive weight.
     """
-    if not most > 0:
+    if not largest > 0:
         raise InputError(f"All rows have weight 0: {name} is 0 everywhere.")
-    for extreme in (least, most):
+    for extreme in (smallest, largest):
         if not 1 / HEAVIEST <= extreme <= HEAVIEST:
             raise InputError(
                 f"{name} holds {extreme:g}, beyond what can be squared and added up. "
@@ -244,12 +244,12 @@ def check_weights(name: str, least: float, most: float) -> None:
 
 
 def reciprocal(value: float) -> float:
-    """One over a positive number, or the nearest power of ten that can be written."""
+    """One over a positive number, capped at 1e308."""
     return min(1 / float(value), 1e308)
 
 
 def check_column(values: Any, name: str) -> None:
-    """Refuse a single value, such as the name of a column, where the column itself is asked for.
+    """Refuse a single value, such as a column's name, in place of the column.
 
     >>> check_column("black", "sensitive_features")
     Traceback (most recent call last):
@@ -264,10 +264,10 @@ def check_column(values: Any, name: str) -> None:
 
 
 def check_order(**columns: Any) -> None:
-    """Refuse pandas objects of the same index labels in another order: nobody knows which counts.
+    """Refuse pandas objects with the same index labels in different orders.
 
-    Rows are read by their place. Where the labels are the same and their order is not, the caller
-    sorted or shuffled one of the columns, and would silently get the people of other rows.
+    Rows are matched by position. If the labels are the same but their order differs, one of the
+    columns was sorted or shuffled, and rows would silently be mismatched.
     """
     first: tuple[str, Any] | None = None
     for role, values in columns.items():
@@ -284,7 +284,7 @@ def check_order(**columns: Any) -> None:
 
 
 def indexes(name: str, values: Any) -> Iterator[tuple[str, Any]]:
-    """The index of a pandas object, or those of all that a mapping or list of columns holds."""
+    """The index of a pandas object, or of each column in a mapping or list."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return
@@ -298,15 +298,15 @@ def indexes(name: str, values: Any) -> Iterator[tuple[str, Any]]:
             yield from indexes(f"{name}[{place}]", column)
 
 
-def _reordered(one: Any, other: Any) -> bool:
+def _reordered(first: Any, second: Any) -> bool:
     """Whether two indexes have the same labels, each once, in another order."""
-    if len(one) != len(other) or one.equals(other):
+    if len(first) != len(second) or first.equals(second):
         return False
-    return bool(one.is_unique and other.is_unique and one.isin(other).all())
+    return bool(first.is_unique and second.is_unique and first.isin(second).all())
 
 
 def check_lengths(**columns: Any) -> None:
-    """Refuse columns of different lengths, and none at all."""
+    """Refuse columns of different lengths, and empty ones."""
     lengths = {name: len(column) for name, column in columns.items() if column is not None}
     if len(set(lengths.values())) > 1:
         raise InputError(f"Columns differ in length: {lengths}.")
@@ -315,15 +315,15 @@ def check_lengths(**columns: Any) -> None:
 
 
 def _encode_integers(values: NDArray[Any]) -> Column:
-    """Integers in a narrow range are their own codes, and need no lookup."""
+    """Encode integers; those in a narrow range are their own codes, without a lookup."""
     if values.dtype.kind == "b":
-        codes, seen = renumber(values.view(np.uint8), 2)
-        return Column(codes, tuple(bool(code) for code in seen))
+        codes, observed = renumber(values.view(np.uint8), 2)
+        return Column(codes, tuple(bool(code) for code in observed))
     low, high = int(values.min()), int(values.max())
     if high - low >= max(ROWS_AT_A_TIME, min(len(values), DENSE)):
         words = values.astype(np.int64).view(np.uint64)
-        codes, known = factorize_few(words) or factorize_many(words)
-        numbers = known.view(np.int64).astype(values.dtype)
+        codes, distinct = factorize_few(words) or factorize_many(words)
+        numbers = distinct.view(np.int64).astype(values.dtype)
         order = np.argsort(numbers)
         rank = np.empty(len(order), smallest_unsigned(len(order)))
         rank[order] = np.arange(len(order))
@@ -331,10 +331,10 @@ def _encode_integers(values: NDArray[Any]) -> Column:
     codes = np.empty(len(values), smallest_unsigned(high - low + 1))
     for rows in chunks(len(values)):
         np.subtract(values[rows], low, out=codes[rows], casting="unsafe")
-    codes, seen = renumber(codes, high - low + 1)
-    if len(seen) == high - low + 1:
+    codes, observed = renumber(codes, high - low + 1)
+    if len(observed) == high - low + 1:
         return Column(codes, tuple(range(low, high + 1)))
-    return Column(codes, tuple(low + code for code in seen.tolist()))
+    return Column(codes, tuple(low + code for code in observed.tolist()))
 
 
 def _words(values: NDArray[Any], name: str) -> Words:
@@ -358,7 +358,7 @@ def _packed(values: NDArray[np.str_]) -> Words:
 
 
 def _encode_long_text(values: NDArray[Any]) -> Column:
-    """Fixed-width text is an intersection of columns of eight bytes."""
+    """Encode fixed-width text as combinations of columns of eight bytes."""
     step = 8 // np.dtype(f"{values.dtype.kind}1").itemsize
     width = -(-max(values.dtype.itemsize, 1) // 8) * step
     padded = np.ascontiguousarray(values.astype(f"{values.dtype.kind}{width}", copy=False))
@@ -367,8 +367,8 @@ def _encode_long_text(values: NDArray[Any]) -> Column:
     for place in range(words.shape[1]):
         part = np.ascontiguousarray(words[:, place])
         if (part != part[0]).any():
-            codes, known = factorize_few(part) or factorize_many(part)
-            parts.append((codes, len(known)))
+            codes, distinct = factorize_few(part) or factorize_many(part)
+            parts.append((codes, len(distinct)))
     codes, first = combine(parts or [(np.zeros(len(values), np.uint8), 1)])
     return canonical(codes, values[first])
 
@@ -385,15 +385,15 @@ def _encode_objects(values: Objects, name: str) -> Column:
 
 
 def _coded(values: Objects) -> Coded:
-    """By address where many rows share few objects, as they do when read from a file.
+    """Codes by address where many rows share few objects, as after reading a file.
 
-    Of a copy: another thread may put other objects in their places while they are looked at.
+    It works on a copy, because another thread may replace the objects in the meantime.
     """
     values = values.copy()
     shared = factorize_few(_addresses(values)) if HAS_ADDRESSES else None
     if shared is not None:
-        codes, known = shared
-        return codes, values[first_rows(codes, len(known))]
+        codes, distinct = shared
+        return codes, values[first_rows(codes, len(distinct))]
     pandas = sys.modules.get("pandas")
     return _by_hash(values) if pandas is None else _by_pandas(pandas, values)
 
@@ -416,7 +416,7 @@ def _by_hash(values: Objects) -> Coded:
 
 
 def _by_pandas(pandas: Any, values: Objects) -> Coded:
-    """The same, twice as fast, where pandas is there anyway."""
+    """The same as `_by_hash`, twice as fast, if pandas is already imported."""
     codes, labels = pandas.factorize(values)
     missing = codes < 0
     if missing.any():
@@ -459,17 +459,17 @@ def _encode_series(series: Any, name: str) -> Column:
 
 def _encode_pandas(native: Any, name: str) -> Column:
     if hasattr(native, "cat"):
-        known = native.cat.categories
-        known = levels(known) if native.cat.ordered else known
-        codes, labels = native.cat.codes.to_numpy(), [*known, None]
-        codes, seen = renumber(np.where(codes < 0, len(labels) - 1, codes), len(labels))
-        return canonical(codes, [labels[code] for code in seen])
+        categories = native.cat.categories
+        categories = levels(categories) if native.cat.ordered else categories
+        codes, labels = native.cat.codes.to_numpy(), [*categories, None]
+        codes, observed = renumber(np.where(codes < 0, len(labels) - 1, codes), len(labels))
+        return canonical(codes, [labels[code] for code in observed])
     if hasattr(native.array, "__arrow_array__"):
         import pyarrow as pa
 
         arrow = native.array.__arrow_array__()
-        whole = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
-        return _encode_arrow(whole, name)
+        chunked = arrow if isinstance(arrow, pa.ChunkedArray) else pa.chunked_array([arrow])
+        return _encode_arrow(chunked, name)
     codes, labels = native.factorize(use_na_sentinel=False)
     return canonical(codes, labels)
 
@@ -488,7 +488,7 @@ def _encode_polars(native: Any) -> Column:
 
 
 def _encode_arrow(native: Any, name: str) -> Column:
-    """In chunks, so that what Arrow makes of one is gone before the next."""
+    """Encode an Arrow array in chunks, so that the memory for one is freed before the next."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(native.type):
@@ -498,16 +498,18 @@ def _encode_arrow(native: Any, name: str) -> Column:
     if native.type not in (pa.string(), pa.large_string()):
         native = native.cast(pa.large_string())  # a dictionary of views takes null for ''
     codes: NDArray[Any] = np.empty(len(native), np.uint16)
-    known: dict[str | None, int] = {}
+    codes_by_label: dict[str | None, int] = {}
     for rows in chunks(len(native)):
         part = native.slice(rows.start, rows.stop - rows.start).combine_chunks()
         coded = part.dictionary_encode("encode")
         labels = coded.dictionary.to_pylist()
-        place = np.array([known.setdefault(label, len(known)) for label in labels])
-        if len(known) > np.iinfo(codes.dtype).max:
+        place = np.array(
+            [codes_by_label.setdefault(label, len(codes_by_label)) for label in labels]
+        )
+        if len(codes_by_label) > np.iinfo(codes.dtype).max:
             codes = codes.astype(np.uint32)
         codes[rows] = place.astype(codes.dtype).take(coded.indices.to_numpy())
-    return canonical(codes, known)
+    return canonical(codes, codes_by_label)
 
 
 def _is_text(kind: Any) -> bool:
@@ -518,9 +520,9 @@ def _is_text(kind: Any) -> bool:
 
 
 def _decoded(values: Any) -> Any:
-    """The same, with an Arrow dictionary as the values that it stands for.
+    """Values with an Arrow dictionary decoded.
 
-    Its own conversion to NumPy takes what is missing for the last value of the dictionary.
+    Its own conversion to NumPy turns missing values into the last value of the dictionary.
     """
     values, arrow = _chunked(values), sys.modules.get("pyarrow")
     if arrow and isinstance(values, arrow.ChunkedArray) and arrow.types.is_dictionary(values.type):
@@ -529,7 +531,7 @@ def _decoded(values: Any) -> Any:
 
 
 def _chunked(values: Any) -> Any:
-    """An Arrow array as a chunked one and a pandas array as a series, which narwhals knows."""
+    """An Arrow array as a chunked one, a pandas array as a series, which narwhals supports."""
     arrow, pandas = sys.modules.get("pyarrow"), sys.modules.get("pandas")
     if arrow and isinstance(values, arrow.Array):
         return arrow.chunked_array([values])

@@ -27,7 +27,7 @@ from evenhand._frontier.regression import RegressionFrontier, regression_frontie
 from evenhand._frontier.result import Frontier, Point
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
-from evenhand.criteria.evaluation import asked_of
+from evenhand.criteria.evaluation import criterion_of
 from evenhand.measures import DEFAULT_MEASURE, MeasureLike, resolve
 from evenhand.mitigation.crossfit.advice import advised
 from evenhand.mitigation.crossfit.calibration import believable, calibration
@@ -185,7 +185,7 @@ def frontier(
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
-    asked, kind, data = asked_of(criterion, data), data.kind, data.in_memory()
+    asked, kind, data = criterion_of(criterion, data), data.kind, data.in_memory()
     if isinstance(data.sensitive_features, Probable):
         whom = data.sensitive_features.read(data.data)
         data = replace(data, sensitive_features=whom)

@@ -38,7 +38,7 @@ from evenhand._uncertainty.models import (
     means_of,
 )
 from evenhand.criteria import Criterion, Reading, Settings
-from evenhand.criteria.evaluation import asked_of, named
+from evenhand.criteria.evaluation import criterion_of, named
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
@@ -119,8 +119,8 @@ def chance(
     if replicates is None or replicates < 1:
         raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
     choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = asked_of(criterion, data).read_data(data, **choices, g=g)
-    definition = asked_of(criterion, data).with_statistic(g)
+    reading = criterion_of(criterion, data).read_data(data, **choices, g=g)
+    definition = criterion_of(criterion, data).with_statistic(g)
     settings = reading.settings
     options = {
         "aggregate": settings.aggregate,

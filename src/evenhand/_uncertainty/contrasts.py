@@ -19,7 +19,7 @@ from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.reference import Scale, compare_values, place_of
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import asked_without_measure
+from evenhand.criteria.evaluation import criterion_without_measure
 from evenhand.statistics.arithmetic import ratio
 
 WITHOUT_MEASURE = 'contrasts are differences of each group, or ratios with by="ratio".'
@@ -127,7 +127,7 @@ def contrasts(
         raise InputError(f"by is 'difference' or 'ratio'; it is {by!r}.")
     if isinstance(to, Mapping):
         return _main_effects(criterion, data, to, by=by, g=g, confidence=confidence)
-    named_criterion = asked_without_measure(criterion, data, WITHOUT_MEASURE)
+    named_criterion = criterion_without_measure(criterion, data, WITHOUT_MEASURE)
     definition = named_criterion.with_statistic(g)
     if definition.statistic.sweeps:
         raise InputError(

@@ -45,7 +45,7 @@ from evenhand._uncertainty.many_groups import has_many_groups, many_groups_lower
 from evenhand._uncertainty.reference import Scale, reference_limits
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion, Reading, Settings
-from evenhand.criteria.evaluation import asked_of
+from evenhand.criteria.evaluation import criterion_of
 from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.arithmetic import ratio
 
@@ -148,9 +148,9 @@ def interval(
     if method not in METHODS:
         hint = did_you_mean(method, METHODS)
         raise InputError(f"There is no method {method!r}; there are {list(METHODS)}.{hint}")
-    definition = asked_of(criterion, data).with_statistic(g)
+    definition = criterion_of(criterion, data).with_statistic(g)
     choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = asked_of(criterion, data).read_data(data, **choices, g=g, to=to)
+    reading = criterion_of(criterion, data).read_data(data, **choices, g=g, to=to)
     check_guaranteed(reading.settings.function, method)
     estimates = estimates_of(reading.source, definition, data.favorable)
     if to is not None and to != "best":

@@ -19,7 +19,7 @@ from evenhand._unknown.answers import ASSUMPTIONS, GAPS_ONLY, WITHOUT, Answer, B
 from evenhand._unknown.counted import Counted, Floats, Unknown, unknown
 from evenhand._unknown.estimates import Estimate
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import asked_of
+from evenhand.criteria.evaluation import criterion_of
 from evenhand.measures import Measure, MeasureLike
 
 MAKERS: dict[str, Callable[[Counted], Estimate]] = {
@@ -139,7 +139,7 @@ def bounds_of(
     Without a bound, groups differ where they are not equal, and are alike within the `margin`.
     Lower ends allow for this number of `tests`.
     """
-    asked = asked_of(criterion, data.data).with_statistic(g)
+    asked = criterion_of(criterion, data.data).with_statistic(g)
     settings = asked.settings(measure=measure)
     by = settings.function
     if not by.is_solved:

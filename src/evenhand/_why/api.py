@@ -31,7 +31,7 @@ from evenhand._why.strata import Means
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
 from evenhand.criteria.compared import metric_of, with_article
-from evenhand.criteria.evaluation import asked_without_measure
+from evenhand.criteria.evaluation import criterion_without_measure
 from evenhand.statistics import KINDS, E, Table
 
 WITHOUT_MEASURE = "an account is of the difference between two groups."
@@ -122,7 +122,7 @@ by those in true positive rates.
     check_kinds(confidence=confidence)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    asked = asked_without_measure(criterion, data, WITHOUT_MEASURE)
+    asked = criterion_without_measure(criterion, data, WITHOUT_MEASURE)
     if data.is_random:
         raise InputError(
             "Probabilities of decisions are not explained; draw the decisions, and pass those."

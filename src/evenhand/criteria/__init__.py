@@ -1,4 +1,4 @@
-"""Which statistic must be equal between groups: the criteria by name, and how to ask one."""
+"""The fairness criteria by name, and the functions that evaluate them."""
 
 from evenhand.criteria.catalogue import (
     CRITERIA,

@@ -1,4 +1,4 @@
-"""What a criterion compares between groups, in the field's words."""
+"""The metric that a criterion compares between groups, in the field's words."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statisti
 LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
 
 
-def metric_of(criterion: str, cell: Label, classes: Sequence[Label], good: Label = None) -> str:
-    """What is compared in a cell, where labels take these classes, and one may be favorable.
+def metric_of(
+    criterion: str, cell: Label, classes: Sequence[Label], favorable: Label = None
+) -> str:
+    """The metric that is compared in a cell, given the classes and the favorable one, if any.
 
-    >>> metric_of("equalized_odds", (0, 1), (0, 1), good=1), metric_of("weak_parity", None, ())
+    >>> metric_of("equalized_odds", (0, 1), (0, 1), 1), metric_of("weak_parity", None, ())
     ('false positive rate', 'mean prediction')
     >>> metric_of("predictive_parity", "b", ("a", "b", "c"))
     'precision for “b”'
     """
     if criterion in SELECTION:
-        if good is not None and class_of(cell) == good:
+        if favorable is not None and class_of(cell) == favorable:
             return "selection rate"
         return f"share predicted “{show(class_of(cell))}”"
     if criterion == "equalized_odds" and isinstance(cell, tuple) and len(cell) == 2:
         truth, prediction = cell
-        if good is None or len(classes) != 2:
+        if favorable is None or len(classes) != 2:
             return f"share predicted “{show(prediction)}” where the truth is “{show(truth)}”"
         right = "true" if truth == prediction else "false"
-        return f"{right} {'positive' if prediction == good else 'negative'} rate"
-    known = COMPARED.get(criterion)
-    if known is None:
+        return f"{right} {'positive' if prediction == favorable else 'negative'} rate"
+    metric = COMPARED.get(criterion)
+    if metric is None:
         return criterion.replace("_", " ").replace("(", ": ").removesuffix(")")
-    return known + (f" for “{show(cell)}”" if good is None and cell in classes else "")
+    return metric + (f" for “{show(cell)}”" if favorable is None and cell in classes else "")
 
 
 def with_article(noun: str) -> str:
-    """What is compared, with an article where more is said of it.
+    """A metric, with an article if it is a longer phrase.
 
     >>> with_article("selection rate"), with_article("share predicted “1”")
     ('selection rate', 'the share predicted “1”')

@@ -1,4 +1,4 @@
-"""A criterion: a statistic that should be equal, how unequal it is, and over which cells."""
+"""A criterion: a statistic that should be equal between groups, its measure and aggregation."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ class Reading:
     Attributes
     ----------
     criterion, measure, aggregate : str
-        What was asked, and how it was measured.
+        The names of the criterion, its measure and its aggregate.
     transform : str or None
         The transform that was used, if any.
     value : float or ndarray
-        How unequal; an array for a batch of tallies.
+        The inequality; an array for a batch of tallies.
     cell_values : ndarray
         The inequality in each cell (…, cells).
     table : ndarray
         The statistic (…, cells, groups); NaN where it is undefined.
     cells : tuple of labels
-        What the cells are: classes, pairs (given, class), strata, bins, or one cut point.
+        Classes, pairs (given, class), strata, bins, or one cut point.
     groups : tuple of labels
         The groups.
     source : Tally, Distribution or RankedScores
         The summary of the rows that was read.
     settings : Settings
-        How it was measured.
+        The measure, aggregate, transform and tau.
 
     """
 
@@ -74,7 +74,7 @@ class Reading:
 
     @property
     def unevenness(self) -> NDArray[np.float64]:
-        """The inequality in each cell, larger being worse: of a ratio, one minus it."""
+        """The inequality in each cell, where larger is worse: for a ratio, one minus it."""
         return np.asarray(self.settings.resolved.written(self.cell_values))
 
     @property
@@ -94,11 +94,11 @@ class Reading:
         return tuple((self.cells[cell], self.groups[group]) for cell, group in where)
 
     def __str__(self) -> str:
-        how = f", {self.transform} transform" if self.transform else ""
+        transform = f", {self.transform} transform" if self.transform else ""
         value = np.array2string(np.asarray(self.value), precision=4, threshold=6)
         if np.ndim(self.value) == 0:
             value = f"{self.value:.4g}"
-        head = f"{self.criterion} = {value} ({self.measure}{how}, {self.aggregate})"
+        head = f"{self.criterion} = {value} ({self.measure}{transform}, {self.aggregate})"
         names = [f"{show(group)} at {show(cell)}" for cell, group in self.left_out]
         return f"{head}; undefined and left out: {', '.join(names)}" if names else head
 
@@ -114,7 +114,7 @@ class Settings:
     aggregate : str or callable
         A name in `AGGREGATES`, or a function of the last axis.
     transform : {"exp", "raw"}, optional
-        The transform before a relative measure; None is the criterion's own habit.
+        The transform before a relative measure; None is the criterion's default.
     tau : float, optional
         The least pooled F of a cut point, for a supremum over cut points.
 
@@ -132,21 +132,21 @@ class Settings:
 
     @cached_property
     def resolved(self) -> Measure:
-        """The measure, with what is known of it."""
+        """The measure with its properties."""
         return measures.resolve(self.measure)
 
     @property
     def function(self) -> Measure:
-        """The measure by which it is computed: of a ratio, the shortfall."""
+        """The measure by which it is computed: for a ratio, the shortfall."""
         return self.resolved.computed
 
     @property
     def applied(self) -> str | None:
-        """The transform; "raw" is none, even where one is the habit."""
+        """The transform; "raw" is none, even where there is a default one."""
         return None if self.transform == "raw" else self.transform
 
     def check(self, *, sweeps: bool) -> None:
-        """Refuse a transform that does not exist, and what only distributions know.
+        """Refuse unknown transforms, and options that do not fit the statistic.
 
         Parameters
         ----------
@@ -155,10 +155,10 @@ class Settings:
 
         """
         if self.transform not in (None, "raw", *measures.TRANSFORMS):
-            known = ["raw", *measures.TRANSFORMS]
+            names = ["raw", *measures.TRANSFORMS]
             raise InputError(
-                f"There is no transform {self.transform!r}; there are {known}."
-                f"{did_you_mean(self.transform, known)}"
+                f"There is no transform {self.transform!r}; there are {names}."
+                f"{did_you_mean(self.transform, names)}"
             )
         if sweeps and self.aggregate not in ("worst", "integral"):
             raise InputError(
@@ -184,7 +184,7 @@ class Settings:
         return self
 
     def reading(self, name: str, value: Any, cells: Any, table: Table) -> Reading:
-        """The answer, with how it was measured.
+        """The reading of a value, with these settings.
 
         Parameters
         ----------
@@ -200,14 +200,14 @@ class Settings:
         Returns
         -------
         Reading
-            All of it.
+            The value with its cells and settings.
 
         """
-        used = self.applied if self.function.is_relative else None
-        how = (self.resolved.name, name_of(self.aggregate), used)
+        transform = self.applied if self.function.is_relative else None
+        labels = (self.resolved.name, name_of(self.aggregate), transform)
         value, cells = self.resolved.written(value), self.resolved.written(cells)
         read = (table.values, table.cells, table.groups)
-        return Reading(name, *how, value, cells, *read, settings=self)
+        return Reading(name, *labels, value, cells, *read, settings=self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -225,22 +225,23 @@ class Criterion:
     statistic : Statistic
         What should be equal between groups, as data: `P("yhat", given="y")`.
     is_not : str, default ""
-        What it does not say, in a sentence.
+        A sentence on what it does not say.
     measure : str, default "mpd"
-        The measure where none is named.
+        The default measure.
     across : str, default "worst"
-        The aggregate over classes or cut points where none is named.
+        The default aggregate over classes or cut points.
     one_class : bool, default False
-        Whether it asks about the favorable class alone when there are two classes; with more
-        classes, and no favorable one named, it is asked of each class in turn.
+        Whether only the favorable class is compared when there are two classes; with more classes,
+        and no favorable one named, each class is compared.
     takes_g : bool, default False
         Whether its statistic can be replaced by `g`.
     general : Criterion, optional
-        What it is with another statistic: S-EO of another `g` is performance parity.
+        The criterion that it becomes with another statistic: S-EO with another `g` is performance
+        parity.
     asks : str, default ""
-        What it asks, in a plain sentence.
+        The question it asks, in a plain sentence.
     also_called : tuple of str, default ()
-        Other names that the field has for it, which find it too.
+        Other names of the field, by which it is found too.
 
     See Also
     --------
@@ -290,7 +291,7 @@ class Criterion:
         tau: float | None = None,
         to: Label = None,
     ) -> Any:
-        """How unequal the groups are: its value for the data.
+        """The criterion's value for the data: how unequal the groups are.
 
         Parameters
         ----------
@@ -301,7 +302,7 @@ class Criterion:
         Returns
         -------
         float or ndarray
-            How unequal; NaN if fewer than two groups were observed. An array for a batch of
+            The inequality; NaN if fewer than two groups were observed. An array for a batch of
             tallies.
 
         Raises
@@ -321,8 +322,8 @@ class Criterion:
         1.0
 
         """
-        how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-        value = self.read_data(data, **how, g=g, to=to).value
+        choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        value = self.read_data(data, **choices, g=g, to=to).value
         return float(value) if np.ndim(value) == 0 else value
 
     @about_data()
@@ -338,7 +339,7 @@ class Criterion:
         tau: float | None = None,
         to: Label = None,
     ) -> Reading:
-        """Its value with the cells, the table and what was left out.
+        """The criterion's value with its cells, its table and what was left out.
 
         Parameters
         ----------
@@ -365,8 +366,8 @@ class Criterion:
                [0.5, 1. ]]))
 
         """
-        how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-        return self.read_data(data, **how, g=g, to=to)
+        choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+        return self.read_data(data, **choices, g=g, to=to)
 
     def read_data(
         self,
@@ -374,14 +375,14 @@ class Criterion:
         *,
         g: str | Callable[[Any, Any], Any] | None = None,
         to: Label = None,
-        **how: Any,
+        **choices: Any,
     ) -> Reading:
-        """As `read`, for data that are one object; `how` they are measured is as for `settings`."""
+        """As `read`, for a `Data` object; `choices` are the options of `settings`."""
         criterion, favorable = self.with_statistic(g), data.favorable
         source = data.source(criterion.statistic.needs, g if callable(g) else None)
         source = with_favorable(source, favorable)
         criterion.check(source)
-        settings = criterion.settings(**how)
+        settings = criterion.settings(**choices)
         if to is not None:
             reading = criterion._against(to, source, settings, favorable)
         elif isinstance(source, Distribution):
@@ -392,7 +393,7 @@ class Criterion:
 
     @property
     def direction(self) -> str:
-        """Which value means equal, and which direction is worse, by its own measure."""
+        """The value that means equality, and the worse direction, by the default measure."""
         if measures.resolve(self.measure).falls:
             return "1: the groups are equal in this respect; smaller: less equal"
         return "0: the groups are equal in this respect; larger: less equal"
@@ -411,20 +412,20 @@ class Criterion:
         worst over c of S over a of tp / (tp + fn)
         """
         over = self.statistic.over
-        each = {"integral": "∫ dt ", "": ""}.get(
+        prefix = {"integral": "∫ dt ", "": ""}.get(
             self.across if over else "", f"{self.across} over {over} of "
         )
-        return f"{each}S over a of {self.statistic.formula}"
+        return f"{prefix}S over a of {self.statistic.formula}"
 
     @property
     def range(self) -> str:
         """The range of its values, by measure, for d groups."""
         low, high = self.statistic.bounds
-        most = f"{high - low:g}".replace("inf", "∞")
+        widest = f"{high - low:g}".replace("inf", "∞")
         unit = ", times the range of ŷ" if self.across == "integral" else ""
-        own = "1 (equal) to 0 by ratio; " if measures.resolve(self.measure).falls else ""
-        others = "1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall"
-        return f"{own}0 to {most} by MPD, {others}{unit}"
+        by_ratio = "1 (equal) to 0 by ratio; " if measures.resolve(self.measure).falls else ""
+        relative = "1 − 1/d by Gini, 1 − 1/√d by PQ(1, 2), 1 by shortfall"
+        return f"{by_ratio}0 to {widest} by MPD, {relative}{unit}"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.formula}"
@@ -433,7 +434,7 @@ class Criterion:
         return f"<Criterion {self}>"
 
     def with_statistic(self, g: str | Callable[[Any, Any], Any] | None) -> Criterion:
-        """The same criterion of another statistic, where it takes one.
+        """The same criterion with another statistic, if it takes one.
 
         Parameters
         ----------
@@ -468,7 +469,7 @@ class Criterion:
         transform: str | None = None,
         tau: float | None = None,
     ) -> Settings:
-        """How it is measured; its own defaults where nothing is stated.
+        """The settings of a reading, with the criterion's defaults.
 
         Parameters
         ----------
@@ -484,7 +485,7 @@ class Criterion:
         Returns
         -------
         Settings
-            All four.
+            All four options.
 
         """
         if isinstance(measure, Criterion):
@@ -514,7 +515,7 @@ class Criterion:
             )
 
     def table(self, source: Source, favorable: Label = None) -> Table:
-        """The statistic's table; of the favorable class alone where the question is about one.
+        """The statistic's table, restricted to the favorable class where only that is compared.
 
         Parameters
         ----------
@@ -540,14 +541,14 @@ class Criterion:
         return _only(table, favorable_label(classes, favorable))
 
     def reading(self, table: Table, settings: Settings) -> Reading:
-        """The answer, from the statistic's table.
+        """The reading of a table of the statistic.
 
         Parameters
         ----------
         table : Table
             Values (…, cells, groups).
         settings : Settings
-            How it is measured.
+            The measure, aggregate, transform and tau.
 
         Returns
         -------
@@ -561,7 +562,7 @@ class Criterion:
         return settings.reading(self.name, value, cells, table)
 
     def _against(self, to: Label, source: Source, settings: Settings, favorable: Label) -> Reading:
-        """How far the group farthest from a reference is from it, in each cell."""
+        """The reading of the largest distance of a group from a reference, in each cell."""
         if self.statistic.sweeps or settings.function.reads != "extremes":
             raise InputError(
                 f"to={to!r} compares each group with a reference, by the measure mpd, ratio or "
@@ -575,7 +576,7 @@ class Criterion:
         elif to == "overall":
             everyone = source.regrouped(np.zeros(len(table.groups), dtype=np.intp), ("everyone",))
             reference = self.table(everyone, favorable).values
-        elif to == "best":  # the highest or the lowest: the other extreme is the farthest from it
+        elif to == "best":  # the opposite extreme is the farthest from the best
             return self.reading(table, settings)
         else:
             raise InputError(
@@ -593,8 +594,8 @@ class Criterion:
     def _sweep(self, source: Distribution, settings: Settings) -> Reading:
         if settings.aggregate == "integral":
             value = sweep.integral(source, settings.function, transform=settings.applied)
-            whole = Table(np.empty((0, len(source.groups))), (), source.groups)
-            return settings.reading(self.name, value, np.array([]), whole)
+            empty = Table(np.empty((0, len(source.groups))), (), source.groups)
+            return settings.reading(self.name, value, np.array([]), empty)
         settings = settings.for_supremum()
         transform, tau = settings.applied, settings.tau or 0.0
         peak = sweep.supremum(source, settings.function, transform=transform, tau=tau)
@@ -603,7 +604,7 @@ class Criterion:
 
 
 def class_of(cell: Label) -> Label:
-    """The class a cell is about: of a pair (given, class), the second."""
+    """The class of a cell: the second label of a pair (given, class)."""
     return cell[1] if isinstance(cell, tuple) else cell
 
 
@@ -614,14 +615,14 @@ def _undefined(table: Table) -> Table:
 
 def _only(table: Table, label: Label) -> Table:
     """The cells about one class."""
-    at = [i for i, cell in enumerate(table.cells) if class_of(cell) == label]
-    step = at[1] - at[0] if len(at) > 1 else 1  # of pairs, one in so many
-    part = slice(at[0], at[-1] + 1, step)
+    places = [i for i, cell in enumerate(table.cells) if class_of(cell) == label]
+    step = places[1] - places[0] if len(places) > 1 else 1  # cells of pairs are evenly spaced
+    part = slice(places[0], places[-1] + 1, step)
     return Table(table.values[..., part, :], table.cells[part], table.groups)
 
 
 def _help(criterion: Criterion) -> str:
-    """What `help()` says of one criterion."""
+    """The `help()` text of a criterion."""
     also = f"\nAlso called {', '.join(criterion.also_called)}." if criterion.also_called else ""
     return f"""{criterion.asks or criterion.name}
 

@@ -1,4 +1,4 @@
-"""Any criterion by name, in one call."""
+"""Evaluation of any criterion by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evenhand.measures import Aggregate, MeasureLike, resolve
 
 
 class UndefinedWarning(UserWarning):
-    """A criterion has no value, because fewer than two groups were observed where it looks."""
+    """A criterion is undefined, because fewer than two groups were observed in its cells."""
 
 
 @about_data()
@@ -83,8 +83,8 @@ def evaluate(
     0.5
 
     """
-    how = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
-    reading = asked_of(criterion, data).read_data(data, **how, g=g, to=to)
+    choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
+    reading = criterion_of(criterion, data).read_data(data, **choices, g=g, to=to)
     if np.ndim(reading.value):
         raise InputError(
             f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "
@@ -95,29 +95,29 @@ def evaluate(
     return float(reading)
 
 
-OF_NUMBERS = ("SP", "S-SP", "EO", "S-EO")  # of the paper, which has each for labels and numbers
+OF_NUMBERS = ("SP", "S-SP", "EO", "S-EO")  # the paper defines each for labels and for numbers
 FORMS = dict.fromkeys(("EO(regression)", "S-EO(regression)"), "performance_parity(mse)")
 
 
-def asked_of(criterion: str | Criterion, data: Data) -> Criterion:
-    """The criterion that a name means of these rows."""
-    known = isinstance(criterion, str) and split_name(criterion)[0] in OF_NUMBERS
-    return named(criterion, (data.task or data.counted.task) if known else None)
+def criterion_of(criterion: str | Criterion, data: Data) -> Criterion:
+    """The criterion that a name stands for, given the task of the data."""
+    depends_on_task = isinstance(criterion, str) and split_name(criterion)[0] in OF_NUMBERS
+    return named(criterion, (data.task or data.counted.task) if depends_on_task else None)
 
 
-def asked_without_measure(criterion: str | Criterion, data: Data, instead: str) -> Criterion:
+def criterion_without_measure(criterion: str | Criterion, data: Data, instead: str) -> Criterion:
     """The criterion of a function that has no measure; `instead` is what it has, and a way out."""
     name, measure = split_name(criterion) if isinstance(criterion, str) else ("", None)
     if measure is not None:
         raise InputError(f"{criterion!r} names a measure, and {instead} Ask {name!r}.")
-    return asked_of(criterion, data)
+    return criterion_of(criterion, data)
 
 
 def named(criterion: str | Criterion, task: str | None = None) -> Criterion:
-    """Find a criterion by its name or another that the field has for it, or take it as it is.
+    """Find a criterion by one of its names; a criterion is returned unchanged.
 
-    A name may say which statistic is meant, and by which measure. The paper's SP and EO are one
-    thing of labels and another of numbers.
+    A name may include a statistic and a measure. The paper's SP and EO mean one criterion for
+    labels and another for numbers.
 
     >>> named("performance_parity(f1)").statistic.formula
     '2 tp / (2 tp + fp + fn)'
@@ -143,14 +143,14 @@ def named(criterion: str | Criterion, task: str | None = None) -> Criterion:
         return CRITERIA[ALIASES.get(name, name)]
     form = re.fullmatch(r"([\w-]+)\((\w+)\)", name)
     if form is not None:
-        whole = named(form[1]).with_statistic(form[2])
-        return replace(whole, name=f"{whole.name}({form[2]})", takes_g=False)
+        general = named(form[1]).with_statistic(form[2])
+        return replace(general, name=f"{general.name}({form[2]})", takes_g=False)
     hint = did_you_mean(name, [*CRITERIA, *ALIASES], TERMS)
     raise InputError(f"There is no criterion {name!r}.{hint} There are {list(CRITERIA)}.")
 
 
 def split_name(name: str) -> tuple[str, str | None]:
-    """A criterion's name and the measure that it says after a dot, if it does.
+    """A criterion's name, and the measure after its dot if there is one.
 
     >>> split_name("performance_parity(f1).gini"), split_name("S-SP")
     (('performance_parity(f1)', 'gini'), ('S-SP', None))

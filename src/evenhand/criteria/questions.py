@@ -1,4 +1,4 @@
-"""What is asked: a criterion by measures, read from any name that people have for it."""
+"""Questions: criteria with measures, from any of their names."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Criteria = str | Criterion | Sequence[str | Criterion]
 
 @dataclass(frozen=True)
 class Question:
-    """A criterion, the measures by which it is asked, and how.
+    """A criterion with the measures and options of its evaluation.
 
     Parameters
     ----------
     criterion : Criterion
-        With its statistic.
+        The criterion, with its statistic.
     measures : tuple
-        Names, or functions where these are taken; the first is `measure`.
+        Names, or functions where these are allowed; the first is `measure`.
     settings : mapping
         Further options of `Criterion.read`: transform, aggregate, favorable.
 
@@ -41,7 +41,7 @@ class Question:
 
     @property
     def needs(self) -> str:
-        """Which summary of the rows is read."""
+        """The kind of summary of the rows that is read."""
         return self.criterion.statistic.needs
 
     @property
@@ -52,7 +52,7 @@ class Question:
 
     @property
     def measure_name(self) -> str:
-        """The first measure, with the orders it was given."""
+        """The name of the first measure, with its orders."""
         return name_of(self.measure)
 
     @property
@@ -61,7 +61,7 @@ class Question:
         return {"measure": self.measure, **self.settings}
 
     def with_options(self, **changed: Any) -> Question:
-        """The same question, asked in another way."""
+        """The same question with other options."""
         measures = (changed.pop("measure"),) if "measure" in changed else self.measures
         return replace(self, measures=measures, settings={**self.settings, **changed})
 
@@ -73,39 +73,39 @@ def questions_of(
     *,
     functions: bool = False,
 ) -> list[Question]:
-    """Resolve names such as "equalized_odds" and "performance_parity(f1)"; one may stand alone.
+    """Resolve one or several names such as "equalized_odds" and "performance_parity(f1)".
 
-    A name that says its measure is asked by that one; the paper's SP and EO mean those of the task.
-    Measures are names, or where `functions` are taken these too.
+    A name with a measure is asked by that measure; the paper's SP and EO mean those of the task.
+    Measures are names, or with `functions` also functions.
 
     >>> [
-    ...     (one.criterion.statistic.formula, one.measures)
-    ...     for one in questions_of(["performance_parity(f1)", "SP.PQ(1, 3)"], ["gini"])
+    ...     (question.criterion.statistic.formula, question.measures)
+    ...     for question in questions_of(["performance_parity(f1)", "SP.PQ(1, 3)"], ["gini"])
     ... ]
     [('2 tp / (2 tp + fp + fn)', ('gini',)), ('P(ŷ = c | a)', ('pq(q=3)',))]
     """
     check_kinds(criteria=criteria)
-    asked = (criteria,) if isinstance(criteria, str | Criterion) else criteria
-    if not isinstance(asked, Iterable):  # another function
+    requested = (criteria,) if isinstance(criteria, str | Criterion) else criteria
+    if not isinstance(requested, Iterable):  # another function
         raise InputTypeError(f"criteria must be criteria or their names, not {criteria!r}.")
     many = isinstance(measures, Iterable) and not isinstance(measures, str)
-    given: tuple[Any, ...] = tuple(measures) if many else (measures,)  # type: ignore[arg-type]
-    by = tuple(_kept(one) if functions else resolve(one).name for one in given)
-    return [_question(named(one, task), one, by) for one in asked]
+    supplied: tuple[Any, ...] = tuple(measures) if many else (measures,)  # type: ignore[arg-type]
+    names = tuple(_name_or_function(item) if functions else resolve(item).name for item in supplied)
+    return [_question(named(item, task), item, names) for item in requested]
 
 
-def _kept(measure: Any) -> Any:
-    """The name of a measure, by which it is found again; a function that has none as it is."""
-    known = resolve(measure)
-    return known.name if measure_named(known.name) == known else measure
+def _name_or_function(measure: Any) -> Any:
+    """The name of a registered measure; other functions unchanged."""
+    resolved = resolve(measure)
+    return resolved.name if measure_named(resolved.name) == resolved else measure
 
 
 def _question(criterion: Criterion, name: str | Criterion, measures: tuple[Any, ...]) -> Question:
-    own = resolve(criterion.measure)
+    default = resolve(criterion.measure)
     if isinstance(name, str) and split_name(name)[1] is not None:
-        measures = (own.name,)
-    elif own.falls:  # its own measure is in its name; the one that it is one minus says the same
-        measures = (own.name, *(one for one in measures if resolve(one) == own.computed))
+        measures = (default.name,)
+    elif default.falls:  # its name implies the measure; the measure that it mirrors is redundant
+        measures = (default.name, *(each for each in measures if resolve(each) == default.computed))
     elif criterion.across == "integral":  # ratios are not added up
-        measures = tuple(one for one in measures if not resolve(one).falls) or measures
+        measures = tuple(each for each in measures if not resolve(each).falls) or measures
     return Question(criterion, measures)

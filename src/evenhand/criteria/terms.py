@@ -1,7 +1,7 @@
-"""What the field calls things, in words: criteria's other names, and what each compares.
+"""The field's terms for the criteria, and the metrics that these compare.
 
-A term is a set of words; it is found in a name that holds all of them, and the longest one counts.
-Names that stand for a criterion by themselves are its `also_called`.
+A term is a set of words; it matches a name that contains all of them, and the longest match counts.
+Complete other names of a criterion are its `also_called`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ TERMS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-# What a criterion compares between groups, in a sentence.
+# The metric that a criterion compares between groups, for sentences.
 COMPARED = {
     "statistical_parity": "selection rate",
     "selection_rate_ratio": "selection rate",

@@ -1,4 +1,4 @@
-"""How unequal a vector is: measures by name, aggregates over classes, and what holds between."""
+"""Measures of inequality by name, aggregates over classes, and bounds between measures."""
 
 from evenhand.measures.aggregates import (
     AGGREGATES,

@@ -16,7 +16,7 @@ Aggregate = Callable[[Values], Any]
 
 
 def worst(cells: Values) -> Any:
-    """The largest defined value along the last axis: the paper's choice over classes.
+    """The largest defined value along the last axis, which the paper uses over classes.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ OTHER_NAMES = {"max": "worst", "maximum": "worst", "average": "mean", "sum": "to
 
 
 def named_aggregate(aggregate: str | Aggregate) -> str | Aggregate:
-    """Our name for an aggregate that is known by another one.
+    """The name in `AGGREGATES` of an aggregate that may have another common name.
 
     >>> named_aggregate("sum"), named_aggregate("worst")
     ('total', 'worst')
@@ -96,7 +96,7 @@ def named_aggregate(aggregate: str | Aggregate) -> str | Aggregate:
 
 
 def resolve_aggregate(aggregate: str | Aggregate) -> Aggregate:
-    """Find an aggregate by name, or take a function as it is.
+    """Find an aggregate by name; a function is returned unchanged.
 
     Parameters
     ----------

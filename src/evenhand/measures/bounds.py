@@ -1,4 +1,4 @@
-"""What holds between the measures: conversions, greatest values and tight bounds."""
+"""Relations between the measures: conversions, greatest values and tight bounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 def pq_of_cv(cv: ArrayLike) -> Any:
     """PQ(1, 2) from the coefficient of variation (population standard deviation over mean).
 
-    The ratio ‖w‖₁ / (√d ‖w‖₂) is mean / √(mean² + variance), so both order vectors alike.
+    The ratio ‖w‖₁ / (√d ‖w‖₂) is mean / √(mean² + variance), so both rank vectors identically.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def greatest_gini(d: int) -> float:
     Parameters
     ----------
     d : int
-        How many groups.
+        The number of groups.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def greatest_pq(d: int, p: float = 1, q: float = 2) -> float:
     Parameters
     ----------
     d : int
-        How many groups.
+        The number of groups.
     p, q : float, default 1 and 2
         The orders.
 
@@ -103,15 +103,15 @@ def greatest_pq(d: int, p: float = 1, q: float = 2) -> float:
 def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
     """Bounds on the coefficient of variation of d entries with this Gini index.
 
-    Both are attained: the lower by evenly spaced entries, those that would be negative being 0; the
-    upper by one entry apart from equal others. For two groups they coincide: CV = 2 · Gini.
+    Both are attained: the lower by evenly spaced entries, with 0 in place of negative ones; the
+    upper by one entry that differs from equal others. For two groups they coincide: CV = 2 · Gini.
 
     Parameters
     ----------
     gini : array-like
         Gini indices.
     d : int
-        How many groups.
+        The number of groups.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def cv_range_of_gini(gini: ArrayLike, d: int) -> tuple[Any, Any]:
     spread = (d * index - (d - positive)) ** 2 * 3 / (positive * (positive**2 - 1))
     cut_off = np.sqrt(np.maximum(d * (1 / positive + spread) - 1, 0.0))
     even = index * np.sqrt(3) * d / np.sqrt(d * d - 1)  # the same where all are positive, and exact
-    least = np.where(positive == d, even, cut_off)[()]
-    return least, index * d / np.sqrt(d - 1)
+    lowest = np.where(positive == d, even, cut_off)[()]
+    return lowest, index * d / np.sqrt(d - 1)
 
 
 def pq_bound_of_gini(gini: ArrayLike, d: int) -> Any:
@@ -143,7 +143,7 @@ def pq_bound_of_gini(gini: ArrayLike, d: int) -> Any:
     gini : array-like
         Gini indices.
     d : int
-        How many groups.
+        The number of groups.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def gini_bound_of_mpd(mpd: ArrayLike, total: ArrayLike, d: int) -> Any:
     total : array-like
         The sums ‖w‖₁.
     d : int
-        How many groups.
+        The number of groups.
 
     Returns
     -------

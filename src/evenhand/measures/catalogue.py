@@ -1,9 +1,9 @@
-"""The measures by name: each a function of the last axis, 0 when its entries are equal.
+"""The measures by name: functions of the last axis that are 0 when all entries are equal.
 
-The ratio alone runs the other way: it is 1 when they are equal, and smaller is less equal.
+Only the ratio runs the other way: it is 1 when they are equal, and smaller is less equal.
 
-An entry that is NaN stands for a group that was not observed and is left out; fewer than two
-observed entries have no inequality to speak of, and give NaN. All zeros are equal: 0.
+NaN is a group that was not observed and is left out; with fewer than two observed entries the
+inequality is undefined, NaN. All zeros are equal: 0.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def gini(values: ArrayLike, *, transform: str | None = None) -> Any:
 
     """
     array = apply_transform(values, transform)
-    low, high, observed = _extremes(array, least=0.0)
+    low, high, observed = _extremes(array, minimum=0.0)
     ordered = np.sort(array / _nonzero(high)[..., None], axis=-1)  # NaN comes last
     ranks = 2.0 * np.arange(array.shape[-1]) + 1
     if not _any(observed != array.shape[-1]):
@@ -107,7 +107,7 @@ def pq(
     transform : {"exp"}, optional
         Exponentiate the entries first, so that they may be negative.
     any_order : bool, default False
-        Take orders that break the axiom all the same.
+        Allow orders that break the axiom.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def pq(
     """
     _check_orders(p, q, any_order)
     array = apply_transform(values, transform)
-    low, high, observed = _extremes(array, least=0.0)
+    low, high, observed = _extremes(array, minimum=0.0)
     scaled = array / _nonzero(high)[..., None]
     if (p, q) == (1, 2):  # by the coefficient of variation, exact for nearly equal entries
         mean = _mean(scaled, observed)
@@ -145,7 +145,7 @@ def pq(
 
 
 def shortfall(values: ArrayLike) -> Any:
-    """How far the smallest entry falls short of the largest: 1 − min/max.
+    """Relative shortfall of the smallest entry from the largest: 1 − min/max.
 
     The four-fifths rule of selection rates asks for at most 0.2.
 
@@ -170,7 +170,7 @@ def shortfall(values: ArrayLike) -> Any:
     0.25
 
     """
-    low, high, observed = _extremes(values, least=0.0)
+    low, high, observed = _extremes(values, minimum=0.0)
     return _defined((high - low) / _nonzero(high), low, high, observed)
 
 
@@ -235,7 +235,7 @@ def _pq_slope(values: Values) -> Values:
 
 
 def _half_each(values: Values) -> Values:
-    """Half for the highest entries, half for the lowest."""
+    """Contributions: one half shared by the highest entries, one half by the lowest."""
     high, low = values == values.max(), values == values.min()
     if high.all():
         return np.zeros(len(values))
@@ -243,7 +243,7 @@ def _half_each(values: Values) -> Values:
 
 
 def _differences(values: Values) -> Values:
-    """Each entry's part of all the pairwise differences, from the sorted entries."""
+    """Each entry's contribution to all pairwise differences, from the sorted entries."""
     order = np.argsort(values)
     ordered = values[order]
     below = np.cumsum(ordered) - ordered
@@ -255,26 +255,26 @@ def _differences(values: Values) -> Values:
 
 
 def _at_a_corner(
-    index: Callable[[Values, float], Values], least: float, groups: int | None
+    index: Callable[[Values, float], Values], lowest: float, groups: int | None
 ) -> float:
-    """The greatest value of a quasi-convex index: some groups have 1, the others the least."""
+    """The greatest value of a quasi-convex index: some groups at 1, the others at the lowest."""
     if groups is None:
         return 1.0
     top = np.arange(1, max(groups, 2)) / max(groups, 2)  # the share of the groups at 1
-    return float(index(top, least).max())
+    return float(index(top, lowest).max())
 
 
-def _gini_of_two_levels(top: Values, least: float) -> Values:
-    return np.asarray(top * (1 - top) * (1 - least) / (top + (1 - top) * least))
+def _gini_of_two_levels(top: Values, lowest: float) -> Values:
+    return np.asarray(top * (1 - top) * (1 - lowest) / (top + (1 - top) * lowest))
 
 
-def _pq_of_two_levels(top: Values, least: float, p: float = 1.0, q: float = 2.0) -> Values:
-    low, high = ((top + (1 - top) * least**order) ** (1 / order) for order in (p, q))
+def _pq_of_two_levels(top: Values, lowest: float, p: float = 1.0, q: float = 2.0) -> Values:
+    low, high = ((top + (1 - top) * lowest**order) ** (1 / order) for order in (p, q))
     return np.asarray(1 - low / high)
 
 
-def _short_of_one(least: float, _: int | None) -> float:
-    return 1.0 - least
+def _short_of_one(lowest: float, _: int | None) -> float:
+    return 1.0 - lowest
 
 
 def _from_the_lowest(place: Values, level: Values) -> tuple[Values, Values]:
@@ -372,12 +372,12 @@ MEASURES: dict[str, Measure] = {
 
 
 DEFAULT_MEASURES = tuple(measure.name for measure in MEASURES.values() if measure.usual)
-DEFAULT_MEASURE = DEFAULT_MEASURES[0]  # where one is asked for, and none is named
+DEFAULT_MEASURE = DEFAULT_MEASURES[0]  # where a single measure is needed and none is named
 ORDERS = re.compile(r"\s*(?:(p|q)\s*=)?\s*([0-9.eE+-]+)\s*")
 
 
 def measure_named(name: str) -> Measure | None:
-    """The measure of a name, as the field or the paper writes it; None if there is none.
+    """The measure of a name, as written in the field or the paper; None if there is none.
 
     Parameters
     ----------
@@ -395,25 +395,25 @@ def measure_named(name: str) -> Measure | None:
     (<Measure mpd>, <Measure pq(p=0.5, q=3)>, <Measure pq>)
 
     """
-    word, bracket, rest = name.lower().partition("(")
-    known = MEASURES.get(word.strip())
-    if known is not None and known.name != word.strip():  # listed by a name of its own
-        known = replace(known, name=word.strip())
-    if known is None or not bracket:
-        return known
+    word, bracket, arguments = name.lower().partition("(")
+    measure = MEASURES.get(word.strip())
+    if measure is not None and measure.name != word.strip():  # registered under another name
+        measure = replace(measure, name=word.strip())
+    if measure is None or not bracket:
+        return measure
     orders: dict[str, float] = {}
-    parts = [ORDERS.fullmatch(part) for part in rest.rstrip().removesuffix(")").split(",")]
+    parts = [ORDERS.fullmatch(part) for part in arguments.rstrip().removesuffix(")").split(",")]
     for key, part in zip("pq", parts, strict=False):
         if part is None or (part[1] or key) in orders:
             return None
         orders[part[1] or key] = float(part[2])
-    if known.reads != "powers" or len(parts) > 2 or not rest.rstrip().endswith(")"):
+    if measure.reads != "powers" or len(parts) > 2 or not arguments.rstrip().endswith(")"):
         return None
-    return resolve(known, **orders)
+    return resolve(measure, **orders)
 
 
 def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None) -> Measure:
-    """Find a measure by its name or its function; any other function becomes one.
+    """Find a measure by its name or function; any other function is wrapped in a `Measure`.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None
     Returns
     -------
     Measure
-        The function, with what is known of it.
+        The function with its properties.
 
     Raises
     ------
@@ -452,19 +452,21 @@ def resolve(measure: MeasureLike, p: float | None = None, q: float | None = None
             )
         return resolve(partial(pq, p=orders[0], q=orders[1]))
     if not callable(measure):
-        ordered = sorted(MEASURES.values(), key=lambda known: not known.falls)
-        terms = {known.name: known.terms for known in ordered}  # "max ratio" means the ratio
+        ordered = sorted(MEASURES.values(), key=lambda candidate: not candidate.falls)
+        terms = {
+            candidate.name: candidate.terms for candidate in ordered
+        }  # "max ratio" means the ratio
         raise InputError(
             f"There is no measure {measure!r}; there are {list(MEASURES)}. "
             f"Or pass a function of the last axis.{did_you_mean(measure, MEASURES, terms)}"
         )
-    return next((known for known in MEASURES.values() if known.function is measure), None) or (
-        _with_orders(measure) or Measure(measure)
-    )
+    return next(
+        (candidate for candidate in MEASURES.values() if candidate.function is measure), None
+    ) or (_with_orders(measure) or Measure(measure))
 
 
 def _with_orders(measure: Any) -> Measure | None:
-    """A PQ index of other orders, which reads power sums too, if it is one and no more is asked."""
+    """The measure of a `partial` of `pq` with other orders; None for other functions."""
     if not isinstance(measure, partial) or measure.func not in (pq, MEASURES["pq"]):
         return None
     if measure.args or not measure.keywords.keys() <= {"p", "q", "any_order"}:
@@ -472,7 +474,9 @@ def _with_orders(measure: Any) -> Measure | None:
     p, q = (float(measure.keywords.get(name, order)) for name, order in (("p", 1), ("q", 2)))
     if (p, q) == MEASURES["pq"].orders:
         return MEASURES["pq"]
-    orders = [f"{key}={value:g}" for key, value, own in (("p", p, 1), ("q", q, 2)) if value != own]
+    orders = [
+        f"{key}={value:g}" for key, value, default in (("p", p, 1), ("q", q, 2)) if value != default
+    ]
     orders += ["any_order=True"] if measure.keywords.get("any_order") else []
     greatest = partial(_at_a_corner, partial(_pq_of_two_levels, p=p, q=q))
     return Measure(
@@ -491,19 +495,19 @@ def _with_orders(measure: Any) -> Measure | None:
     )
 
 
-def _extremes(values: ArrayLike, least: float | None = None) -> tuple[Any, Any, Any]:
-    """Smallest and largest observed entry, and how many were observed."""
+def _extremes(values: ArrayLike, minimum: float | None = None) -> tuple[Any, Any, Any]:
+    """Smallest and largest observed entry, and the number observed."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InputError(f"A measure needs a vector of groups; the shape is {array.shape}.")
-    if array.ndim == 1:  # what solvers ask about most, so it is done with plain numbers
+    if array.ndim == 1:  # solvers mostly pass single vectors, so use plain numbers
         low, high = float(np.minimum.reduce(array)), float(np.maximum.reduce(array))
-        if isfinite(low) and isfinite(high) and (least is None or low >= least):
+        if isfinite(low) and isfinite(high) and (minimum is None or low >= minimum):
             return low, high, len(array)
     low, high = np.fmin.reduce(array, axis=-1), np.fmax.reduce(array, axis=-1)
     if _any(np.isinf(low)) or _any(np.isinf(high)):
         raise InputError(f"A measure needs finite values; it got {low.min()} to {high.max()}.")
-    if least is not None and _any(low < least):
+    if minimum is not None and _any(low < minimum):
         raise InputError(
             "Gini, PQ, shortfall and ratio need values of at least 0; the smallest is "
             f"{low.min():g}. "
@@ -523,8 +527,8 @@ def _check_orders(p: float, q: float, any_order: bool) -> None:
 
 
 def _mean(values: Values, observed: Any) -> Any:
-    whole = not _any(observed != values.shape[-1])
-    return (values.sum(axis=-1) if whole else np.nansum(values, axis=-1)) / _nonzero(observed)
+    complete = not _any(observed != values.shape[-1])
+    return (values.sum(axis=-1) if complete else np.nansum(values, axis=-1)) / _nonzero(observed)
 
 
 def _nonzero(values: Any) -> Any:

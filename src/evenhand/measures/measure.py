@@ -1,8 +1,8 @@
-"""A measure of inequality: a function of the last axis, with all that the package knows of it.
+"""A measure of inequality: a function of the last axis, with its properties.
 
-Nobody else asks which measure it is. What an interval, a report or a gate must know (its gradient,
-its greatest value, who contributes, which way it runs, how it is written) is asked of the measure,
-and a function of your own has an answer to most of it too.
+No other code checks which measure it has. What an interval, a report or a gate needs (gradient,
+greatest value, contributions of groups, direction, wording) is a property of the measure, and
+functions of your own have most of them too.
 """
 
 from __future__ import annotations
@@ -26,52 +26,53 @@ PROBE = np.array([1.0, 2.0, 5.0])
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """How unequal a vector is: a function of the last axis, and what is known of it.
+    """A measure of inequality: a function of the last axis, with its properties.
 
     Parameters
     ----------
     function : callable
-        Of an array whose last axis is the groups; NaN stands for a group that was not observed.
+        A function of an array whose last axis is the groups; NaN is a group that was not observed.
     name : str, default ""
-        As users write it; by default the function's own name.
+        The name that users write; by default the function's own name.
     title : str, default ""
-        As headings write it.
+        The name in headings.
     symbol : str, default ""
-        As axes of figures write it: "MPD".
+        The name on the axes of figures: "MPD".
     phrase : str, default ""
-        As a sentence has it: "Gini index".
+        The name in sentences: "Gini index".
     about : str, default ""
-        What it is, in words that follow its title.
+        A description that follows the title.
     formula : str, default ""
-        In symbols, of a vector w of d groups.
+        The formula, for a vector w of d groups.
     range : str, default ""
-        Between which values it lies.
+        The range of its values.
     is_not : str, default ""
-        What it does not say, in a sentence.
+        A sentence on what it does not say.
     terms : tuple of str, default ()
-        Other words of the field for it, to suggest it by.
+        Other words of the field for it, by which it is suggested.
     relative : bool, optional
-        Whether doubling every entry leaves it as it is; by default it is tried.
+        Whether it is invariant to scale; by default this is tried on an example.
     reads : {"extremes", "ranks", "powers"}, optional
-        Of which summary of the vector it is a function, where its level sets are convex and known:
+        The summary of the vector that it is a function of, if its level sets are known convex sets:
         smallest and largest entry, sorted entries, or sums of powers. Intervals, monitoring and
-        sweeps have a fast and exact way for each; any other measure goes the general way.
+        sweeps have a fast and exact algorithm for each, and a general one for other measures.
     slope : callable, optional
-        Its gradient (…, groups); by default differences are taken.
+        Its gradient (…, groups); by default a numerical one.
     convex : bool, default False
-        Whether the vectors at most so unequal are a convex set. With a `slope`, rules that keep a
-        bound on it at least cost are then found; those that read a summary are known to be.
+        Whether it is quasi-convex: the vectors of at most a given inequality are a convex set. With
+        a `slope`, optimal rules with a bound on it can then be found. Implied by `reads`.
     parts : callable, optional
-        What each entry of a vector contributes, up to a factor; by default its squared deviation.
+        The contribution of each entry of a vector, up to a factor; by default its squared
+        deviation.
     greatest_of : callable, optional
-        The greatest value of a number of groups whose entries lie between a least one and 1; it
-        may be None for any number.
+        The greatest value for entries between a lowest one and 1, and a number of groups, which is
+        None for any number.
     band : callable, optional
-        Of a measure that reads extremes: the interval of a level that starts or ends at a place.
+        For a measure that reads extremes: the interval of a level that starts or ends at a place.
     orders : tuple of float, default (1.0, 2.0)
-        Of a measure that reads powers.
+        The orders of a measure that reads powers.
     usual : bool, default False
-        Whether it is reported where no measures are asked for.
+        Whether it is reported by default.
     mirrors : Measure, optional
         The measure that it is one minus: it is 1 for equal entries, and smaller is less equal.
 
@@ -136,7 +137,7 @@ class Measure:
 
     @property
     def __name__(self) -> str:
-        """Its name, as functions have one."""
+        """Its name, as for a function."""
         return self.name
 
     @property
@@ -150,40 +151,40 @@ class Measure:
         return self.mirrors is not None
 
     def written(self, value: Any) -> Any:
-        """A value of `computed` as this measure writes it, or the other way round."""
+        """A value of `computed` converted to this measure, or the other way round."""
         return 1 - value if self.falls else value
 
     def ends(self, low: Any, high: Any) -> tuple[Any, Any]:
-        """An interval of `computed` as this measure writes it: the ends may change places."""
+        """An interval of `computed` converted to this measure, with its ends in order."""
         return (1 - high, 1 - low) if self.falls else (low, high)
 
     @property
     def is_solved(self) -> bool:
-        """Whether the vectors at most so unequal are a convex set with a solver of its own."""
+        """Whether there is a solver for the set of vectors with at most a given inequality."""
         return self.reads is not None and self.orders == (1.0, 2.0)
 
     @property
     def is_width(self) -> bool:
-        """Whether it is how far the lowest entry is from the highest."""
+        """Whether it is the difference of the highest and the lowest entry."""
         return self.reads == "extremes" and not self.is_relative
 
     @property
     def is_convex(self) -> bool:
-        """Whether the vectors at most so unequal are a convex set, and known well enough."""
+        """Whether it is known to be quasi-convex, with a gradient or solver."""
         if self.reads == "powers":
             return 0 < self.orders[0] <= 1 <= self.orders[1] != self.orders[0]
         return self.reads is not None or (self.convex and self.slope is not None)
 
     @cached_property
     def is_relative(self) -> bool:
-        """Whether doubling every entry leaves it as it is."""
+        """Whether it is invariant to scale."""
         if self.relative is not None:
             return self.relative
         value, doubled = self.function(PROBE), self.function(2 * PROBE)
         return bool(np.isclose(value, doubled, rtol=1e-9, atol=0))
 
     def gradient(self, values: Values) -> Values:
-        """How fast it grows with each of the values (…, groups).
+        """The gradient at values (…, groups).
 
         Parameters
         ----------
@@ -199,8 +200,8 @@ class Measure:
         if self.slope is not None:
             return self.slope(values)
         step = 1e-4 * np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-6)
-        moved = values[..., None, :] + step[..., None] * np.eye(values.shape[-1])
-        rise = np.asarray(self(moved)) - np.asarray(self(values))[..., None]
+        shifted = values[..., None, :] + step[..., None] * np.eye(values.shape[-1])
+        rise = np.asarray(self(shifted)) - np.asarray(self(values))[..., None]
         return np.asarray(rise / step)
 
     def shares(self, values: Values) -> Values:
@@ -232,9 +233,9 @@ class Measure:
         transform: str | None = None,
         groups: int | None = None,
     ) -> float:
-        """The most unequal that values within bounds can be; infinite if it is not known.
+        """The greatest inequality of values within bounds; infinite if unknown.
 
-        Of a measure that falls it is the least value.
+        For a measure that falls it is the least value.
 
         Parameters
         ----------
@@ -259,17 +260,17 @@ class Measure:
         if self.greatest_of is None:
             return math.inf
         if transform == "exp":
-            least = math.exp(low - high) if math.isfinite(high - low) else 0.0
+            lowest = math.exp(low - high) if math.isfinite(high - low) else 0.0
         else:
-            least = max(low / high, 0.0) if math.isfinite(high) else 0.0
-        return self.greatest_of(least, groups)
+            lowest = max(low / high, 0.0) if math.isfinite(high) else 0.0
+        return self.greatest_of(lowest, groups)
 
 
 MeasureLike = str | Measure | Callable[..., Any]
 
 
 def name_of(thing: Any) -> str:
-    """The name of a measure or aggregate, with the arguments it was given.
+    """The name of a measure or aggregate, with its bound arguments.
 
     >>> from evenhand.measures import pq
     >>> name_of(partial(pq, p=0.5))
@@ -282,7 +283,7 @@ def name_of(thing: Any) -> str:
 
 
 def _squared_deviations(values: Values) -> Values:
-    """Each entry's part of the variance."""
+    """Each entry's contribution to the variance."""
     return np.asarray((values - values.mean()) ** 2)
 
 
@@ -316,7 +317,7 @@ TRANSFORMS: dict[str, Callable[[Values], Values]] = {"exp": exponential}
 
 
 def apply_transform(values: Any, transform: str | None) -> Values:
-    """Entries after a transform, which is one of `TRANSFORMS` or None."""
+    """Transformed entries; the transform is a name in `TRANSFORMS` or None."""
     array = np.asarray(values, dtype=np.float64)
     if transform is None:
         return array
@@ -326,7 +327,7 @@ def apply_transform(values: Any, transform: str | None) -> Values:
 
 
 def transformed(measure: Callable[..., Any], transform: str | None) -> Callable[..., Any]:
-    """Transform the vector just before a scale-free measure; leave any other as it is.
+    """A scale-free measure of the transformed vector; any other measure unchanged.
 
     Parameters
     ----------
@@ -349,7 +350,7 @@ def transformed(measure: Callable[..., Any], transform: str | None) -> Callable[
     True
 
     """
-    known = measure if isinstance(measure, Measure) else Measure(measure)
-    if transform is None or not known.is_relative:
+    resolved = measure if isinstance(measure, Measure) else Measure(measure)
+    if transform is None or not resolved.is_relative:
         return measure
     return lambda values: measure(apply_transform(values, transform))

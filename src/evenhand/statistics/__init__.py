@@ -1,4 +1,4 @@
-"""What is compared between groups: forms of statistics, the named ones, and what they read."""
+"""The statistics that criteria compare between groups: their forms and the named ones."""
 
 from evenhand._data.summaries import KINDS, Kind, Rows, Source, summarize
 from evenhand.statistics.catalogue import STATISTICS

@@ -1,4 +1,4 @@
-"""Sums, quotients and outcomes of tables (…, groups): NumPy's, or tensors with gradients."""
+"""Sums, quotients and outcomes of tables (…, groups), of NumPy arrays or tensors with gradients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMPY = (np.ndarray, np.generic)  # a tuple: torch.compile cannot follow a union
 def one_against_rest(counts: Floats) -> dict[str, Floats]:
     """Outcomes (…, classes, groups) of each class against the rest from (…, y, ŷ, groups).
 
-    Nothing is subtracted: a light error beside a heavy hit would be lost.
+    Nothing is subtracted, which would round away a light error next to a heavy hit.
     """
     library = library_of(counts)
     tp = library.moveaxis(library.diagonal(counts, 0, -3, -2), -1, -2)
@@ -32,40 +32,42 @@ def one_against_rest(counts: Floats) -> dict[str, Floats]:
 
 
 def sum_of_others(values: Floats, axis: int = -1) -> Floats:
-    """For each entry the sum of all others along an axis, without taking it from the whole.
+    """For each entry the sum of all others along an axis, without subtraction.
 
     >>> sum_of_others(np.array([1e30, 1.0, 2.0]))
     array([3.e+00, 1.e+30, 1.e+30])
     """
     library = library_of(values)
-    moved = library.moveaxis(values, axis, 0)
-    if len(moved) == 2:
-        return cast(Floats, library.moveaxis(library.flip(moved, (0,)), 0, axis))
+    rolled = library.moveaxis(values, axis, 0)
+    if len(rolled) == 2:
+        return cast(Floats, library.moveaxis(library.flip(rolled, (0,)), 0, axis))
 
     def before(parts: Any) -> Any:
         return library.concatenate([0 * parts[:1], library.cumsum(parts[:-1], 0)])
 
-    others = before(moved) + library.flip(before(library.flip(moved, (0,))), (0,))
-    return cast(Floats, library.moveaxis(others, 0, axis))
+    sums = before(rolled) + library.flip(before(library.flip(rolled, (0,))), (0,))
+    return cast(Floats, library.moveaxis(sums, 0, axis))
 
 
-def ratio(above: Floats, below: Floats, whole: Floats | None = None) -> Floats:
-    """The quotient, and NaN where nothing was observed.
+def ratio(above: Floats, below: Floats, total: Floats | None = None) -> Floats:
+    """The quotient, or NaN where nothing was observed.
 
-    Of tensors, "nothing" is also what vanishes in the `whole` when both are added: shares of rows,
-    unlike rows, may be as small as to let the gradient overflow.
+    For tensors, a denominator that is negligible compared with `total` counts as nothing too:
+    unlike counts, shares of rows may be so small that the gradient overflows.
     """
     library = library_of(below)
     if library is np:
         out = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
         np.divide(above, below, out=out, where=below > 0)
         return out
-    seen = below > (0 if whole is None else library.finfo(below.dtype).eps * whole)
-    return cast(Floats, library.where(seen, above / library.where(seen, below, 1.0), np.nan))
+    observed = below > (0 if total is None else library.finfo(below.dtype).eps * total)
+    return cast(
+        Floats, library.where(observed, above / library.where(observed, below, 1.0), np.nan)
+    )
 
 
 def library_of(values: Any) -> Any:
-    """NumPy, or the library whose tensors these are; what is asked of it, both have."""
+    """NumPy, or the library of these tensors; only functions that both have are used."""
     if isinstance(values, NUMPY):
         return np
     return sys.modules[type(values).__module__.partition(".")[0]]

@@ -1,4 +1,4 @@
-"""The named statistics: each a line."""
+"""The named statistics, one line each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.statistics.statistic import Scale, Statistic
 from evenhand.statistics.sums import Derived, E
 
 LARGEST = 600.0  # an exponent whose power is a number
-TINY = 1e-300  # what no error is taken to be less than, where its logarithm is asked for
+TINY = 1e-300  # the smallest error whose logarithm is taken
 
 
 def _negative(mean: Floats, _: Floats) -> Floats:
@@ -55,7 +55,7 @@ def _from_log_unexplained(place: Floats) -> Floats:
 def _gaussian(error: Floats, weight: Floats) -> Floats:
     """Log-likelihood of a normal error whose variance is the pooled mean squared error.
 
-    Without any error there is no variance, and none is likely.
+    Without any error there is no variance, and the likelihood is undefined.
     """
     pooled = np.nansum(error * weight, axis=-1, keepdims=True)
     variance = np.where(pooled > 0, pooled, np.nan) / weight.sum(axis=-1, keepdims=True)
@@ -130,7 +130,7 @@ STATISTICS: dict[str, Statistic] = {
     "pairwise_across": E("won across", needs="lists", bounds=(0.0, 1.0), per="pairs across"),
 }
 
-# Rates in which every subgroup is compared with everybody else, beside the selection rate.
+# Besides the selection rate, the rates in which every subgroup is compared with everybody else.
 SCANNED: dict[str, Statistic] = {
     "error rate": STATISTICS["error_rate"],
     "false positive rate": fpr,

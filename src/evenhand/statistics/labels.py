@@ -1,4 +1,4 @@
-"""Statistics of counted labels, in the papers' notation: probabilities and ratios of outcomes."""
+"""Statistics of counted labels in the literature's notation: probabilities and ratios."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class P(Statistic):
     event : str
         The axis of a tally whose labels are the events.
     given : str, optional
-        The axis on which the probability is conditioned, beside the group.
+        The axis on which the probability is conditioned, in addition to the group.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class P(Statistic):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of a tally whose labels it counts: what is given, and the events."""
+        """The axes of a tally whose labels it counts: the condition and the events."""
         return tuple(name for name in (self.given, self.event) if name)
 
     @property
@@ -85,7 +85,7 @@ class P(Statistic):
         return Table(_flat(rates), cells, source.groups)
 
     def shares(self, counts: Any, of: str = "weight") -> Shares:
-        """The rows of every event, and those of all others."""
+        """The rows of every event, and those of all other events."""
         hits = counts.table(*self.axes, "group", of=of)
         misses = sum_of_others(hits, axis=-2)
         return Shares(_flat(hits), _flat(misses)) if self.given else Shares(hits, misses)
@@ -94,22 +94,22 @@ class P(Statistic):
         """Cells of the same condition are read from the same rows."""
         if not self.given:
             return super().strata(cells)
-        given = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
-        order = list(dict.fromkeys(given))
-        return np.array([order.index(each) for each in given], dtype=np.intp)
+        conditions = [cell[0] if isinstance(cell, tuple) else None for cell in cells]
+        order = list(dict.fromkeys(conditions))
+        return np.array([order.index(condition) for condition in conditions], dtype=np.intp)
 
     def noise(self, counts: Any, values: Any) -> Noise:
-        """By how much single rows move its values: of a share, s − v."""
+        """The noise that single rows add to its values; a share s moves v by s − v."""
         square, single = (
             counts.table(*self.conditions, "yhat", "group", of=of)
             for of in ("share² weight²", "share weight²")
         )
-        heavy, weight, rows = (
+        squared_weights, weight, rows = (
             counts.table(*self.conditions, "group", of=of)[..., None, :]
             for of in ("weight²", "total", "rows")
         )
         rate = values.reshape(square.shape)
-        squares = square - 2 * rate * single + rate**2 * heavy
+        squares = square - 2 * rate * single + rate**2 * squared_weights
         parts = (squares, weight + 0 * rate, rows + 0 * rate)
         return Noise(*(part.reshape(values.shape) for part in parts))
 
@@ -118,13 +118,13 @@ class P(Statistic):
 class Ratio(Statistic):
     """A ratio of outcomes of one class against the rest: Ratio("tp", "tp + fn").
 
-    Outcomes are tp, fp, fn and tn of each class, and over all classes: correct, wrong, all. Both
-    terms are linear in the counts, and `numerator` and `denominator` give their coefficients.
+    Outcomes are tp, fp, fn and tn of each class, or correct, wrong and all over all classes. Both
+    terms are linear in the counts, and `numerator` and `denominator` are their coefficients.
 
     Parameters
     ----------
     above, below : str
-        The terms above and below the line, such as "2 tp + fp".
+        The numerator and the denominator, such as "2 tp + fp".
     bounds : tuple of float, default (0.0, 1.0)
         Least and greatest possible value.
     needs : str, default "labels"
@@ -155,23 +155,23 @@ class Ratio(Statistic):
 
     @property
     def hypothesis(self) -> str:
-        """What is tested of it: accuracy and error rates are equal together."""
+        """The hypothesis of a test: if accuracies are equal, so are error rates."""
         return self.formula if self.over else "rows that are right"
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The label that all rows below the line have in common, true or predicted."""
+        """The axis whose label all rows of the denominator share, true or predicted."""
         below = self.denominator.keys()
         return next((axes for axes, sides in SIDES.items() if below in sides), ())
 
     @property
     def numerator(self) -> dict[str, float]:
-        """Coefficients of the outcomes above the line."""
+        """Coefficients of the outcomes in the numerator."""
         return _coefficients(self.above)
 
     @property
     def denominator(self) -> dict[str, float]:
-        """Coefficients of the outcomes below the line."""
+        """Coefficients of the outcomes in the denominator."""
         return _coefficients(self.below)
 
     def read(self, source: Tally) -> Table:
@@ -181,7 +181,7 @@ class Ratio(Statistic):
         return Table(values, source.labels("y") if self.over else ("all",), source.groups)
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats]:
-        """Both terms."""
+        """The numerator and the denominator."""
         return self._sides(one_against_rest(counts.table("y", "yhat", "group")))
 
     def _sides(self, outcomes: dict[str, Floats]) -> tuple[Floats, Floats]:
@@ -193,35 +193,35 @@ class Ratio(Statistic):
 
     @cached_property
     def kinds(self) -> tuple[Terms, Terms] | None:
-        """The outcomes that are hits and the others, each with its coefficients above and below.
+        """The outcomes that are hits, and the misses, each with coefficients in both terms.
 
-        None where outcomes have more than two pairs of coefficients: then the ratio is not a
-        function of the share of one kind among both.
+        None if outcomes have more than two pairs of coefficients: then the ratio is not a function
+        of the share of hits.
         """
         above, below = dict(self.numerator), dict(self.denominator)
-        every = ("tp", "fp", "fn", "tn") if self.over else ("correct", "wrong")
+        outcomes = ("tp", "fp", "fn", "tn") if self.over else ("correct", "wrong")
         for terms in (above, below):
             if "all" in terms:
-                whole = terms.pop("all")
-                for name in every:
-                    terms[name] = terms.get(name, 0.0) + whole
+                coefficient = terms.pop("all")
+                for name in outcomes:
+                    terms[name] = terms.get(name, 0.0) + coefficient
         pairs: dict[tuple[float, float], list[str]] = {}
         for name in sorted(above.keys() | below.keys()):
             pairs.setdefault((above.get(name, 0.0), below.get(name, 0.0)), []).append(name)
         if len(pairs) != 2:
             return None
-        (one, names), (two, others) = pairs.items()
-        if one[0] * two[1] < two[0] * one[1]:
-            return (others, two), (names, one)
-        return (names, one), (others, two)
+        (first, first_names), (second, second_names) = pairs.items()
+        if first[0] * second[1] < second[0] * first[1]:
+            return (second_names, second), (first_names, first)
+        return (first_names, first), (second_names, second)
 
     @property
     def is_share(self) -> bool:
-        """Whether what is above the line is part of what is below, each counted once."""
+        """Whether the numerator is a subset of the denominator, each row counted once."""
         return self.kinds is not None and [side[1] for side in self.kinds] == [(1, 1), (0, 1)]
 
     def shares(self, counts: Any, of: str = "weight") -> Shares | None:
-        """One of two kinds of rows, and the other.
+        """The hits and the misses.
 
         So TPR is a share of the positives, F1 = 2 s / (1 + s) with s = tp / (tp + fp + fn), and
         fn / fp = s / (1 − s) with s = fn / (fn + fp).
@@ -233,17 +233,17 @@ class Ratio(Statistic):
         return Shares(hits, misses)
 
     def of_share(self, share: Floats) -> Floats:
-        """What the share of one kind of rows among both makes of their ratio."""
+        """The ratio as a function of the share of hits."""
         assert self.kinds is not None
         (_, above), (_, below) = self.kinds
         top, bottom = (
-            one * share + two * (1 - share) for one, two in zip(above, below, strict=True)
+            hit * share + miss * (1 - share) for hit, miss in zip(above, below, strict=True)
         )
         out = np.full(share.shape, np.inf)
         return np.asarray(np.divide(top, bottom, out=out, where=bottom > 0))
 
     def noise(self, counts: Any, values: Any) -> Noise:
-        """By how much single rows move its values: a − v b, of their coefficients.
+        """The noise that single rows add to its values: a − v b, of their coefficients.
 
         A prediction is a share s of a class, and a − v b is A s + B with A and B by the true label,
         so sums of s², s and 1 by cell are enough.
@@ -257,30 +257,32 @@ class Ratio(Statistic):
             counts.table("y", "yhat", "group", of=of)
             for of in ("share² weight²", "share weight²", "weight")
         )
-        heavy, weight, rows = (
+        squared_weights, weight, rows = (
             counts.table("y", "group", of=of) for of in ("weight²", "total", "rows")
         )
         own_square, own_single, own_shares = (
-            each.diagonal(0, 0, 1).T for each in (square, single, shares)
+            table.diagonal(0, 0, 1).T for table in (square, single, shares)
         )
         if not self.over:
             slope, level = moved("correct") - moved("wrong"), moved("wrong") + moved("all")
-            squares = slope**2 * own_square + 2 * slope * level * own_single + level**2 * heavy
-            every = (each.sum(0)[None] for each in (squares, weight, rows))
-            return Noise(*every)
+            squares = (
+                slope**2 * own_square + 2 * slope * level * own_single + level**2 * squared_weights
+            )
+            sums = (table.sum(0)[None] for table in (squares, weight, rows))
+            return Noise(*sums)
         squares, total, counted = 0 * values, 0 * values, 0 * values
         for is_own, (hit, miss) in ((True, ("tp", "fn")), (False, ("fp", "tn"))):
 
-            def of_class(own: Any, every: Any, is_own: bool = is_own) -> Any:
-                return own if is_own else every.sum(0) - own
+            def of_class(own: Any, sums: Any, is_own: bool = is_own) -> Any:
+                return own if is_own else sums.sum(0) - own
 
             slope, level = moved(hit) - moved(miss), moved(miss)
             squares = squares + slope**2 * of_class(own_square, square)
             squares = squares + 2 * slope * level * of_class(own_single, single)
-            squares = squares + level**2 * of_class(heavy, heavy[:, None])
+            squares = squares + level**2 * of_class(squared_weights, squared_weights[:, None])
             part = of_class(own_shares, shares)
-            rest = of_class(weight, weight[:, None]) - part
-            total = total + below.get(hit, 0.0) * part + below.get(miss, 0.0) * rest
+            remaining = of_class(weight, weight[:, None]) - part
+            total = total + below.get(hit, 0.0) * part + below.get(miss, 0.0) * remaining
             if below.get(hit, 0.0) or below.get(miss, 0.0):
                 counted = counted + of_class(rows, rows[:, None])
         return Noise(squares, total, counted)
@@ -288,7 +290,7 @@ class Ratio(Statistic):
 
 @dataclass(frozen=True)
 class Average(Statistic):
-    """The mean of two ratios; values that cancel hide from it.
+    """The mean of two ratios; differences of opposite sign cancel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Statistics of scores: how well they rank, how well they are calibrated, how they spread."""
+"""Statistics of scores: ranking, calibration and distribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evenhand.statistics.statistic import SYMBOLS, Statistic, Table
 
 @dataclass(frozen=True)
 class CalibrationError(Statistic):
-    """How far scores are from the rates they promise, on average over the bins of each group.
+    """Mean absolute gap between scores and outcome rates, over the bins of each group.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class CalibrationError(Statistic):
         return Table(error[..., None, :], ("all",), source.groups)
 
     def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
-        """A part adds to the gap of a bin, or takes from it."""
+        """First-order influence of parts, which widen or narrow the gap of a bin."""
         gaps, weight = self._gaps(whole), whole.table("group")
         value = np.nan_to_num(ratio(abs(gaps).sum(axis=-2), weight))
         added = (np.sign(gaps)[:, owner] * self._gaps(counts)).sum(axis=0)
-        moved = ratio(added - value[owner] * counts.table("group"), weight[owner])
-        return np.nan_to_num(moved)[None]
+        influence = ratio(added - value[owner] * counts.table("group"), weight[owner])
+        return np.nan_to_num(influence)[None]
 
     def _gaps(self, source: Tally) -> Floats:
         return source.table("bin", "group", of="hits") - source.table("bin", "group", of="score")

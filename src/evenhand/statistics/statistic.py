@@ -1,8 +1,8 @@
-"""What a statistic is: what it needs, its value by cell and group, and how rows move it.
+"""The base of all statistics: their summary, values by cell and group, and influences of rows.
 
-A statistic names what it needs to know of the rows, reads a table (…, cells, groups) from it, and
-prints its formula. A cell is a class, a pair of labels, a stratum or a score bin. A quantity that
-was not observed in a group (0/0) is NaN there. Tables are NumPy's, or tensors with gradients.
+A statistic names the summary of the rows that it needs, reads a table (…, cells, groups) from it,
+and prints its formula. A cell is a class, a pair of labels, a stratum or a score bin. A value that
+is undefined in a group (0/0) is NaN there. Tables are NumPy arrays, or tensors with gradients.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evenhand.statistics.arithmetic import Floats, ratio
 SYMBOLS = {"y": "y", "yhat": "ŷ", "stratum": "s", "bin": "score bin", "hits": "y = c"}
 SYMBOLS |= {"error": "ŷ − y", "top": "place ≤ k", "first": "place = 1"}
 SYMBOLS |= {"gain": "exposure · relevance", "won": "pairs won"}
-STEP = 1e-6  # of a share, to see how a function of it follows
+STEP = 1e-6  # of a share, for numerical derivatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Table:
     values : ndarray of shape (…, cells, groups)
         The statistic; NaN where it is undefined. Batch axes come first.
     cells : tuple of labels
-        What the cells are: classes, pairs (given, class), strata or bins.
+        Classes, pairs (given, class), strata or bins.
     groups : tuple of labels
         The groups.
 
@@ -45,14 +45,14 @@ class Table:
 
 
 class Shares(NamedTuple):
-    """Hits and misses (…, cells, groups): the rows of which a rate is the share of hits.
+    """Hits and misses (…, cells, groups) of a rate, which is the share of hits.
 
-    Misses are counted, not taken from the whole: a light miss beside a heavy hit would be lost.
+    Misses are counted, not computed as a difference, which would round away a light miss.
 
     Parameters
     ----------
     hits, misses : ndarray of shape (…, cells, groups)
-        How many rows of each kind; with weights their sums.
+        Numbers of rows; with weights, their sums.
 
     """
 
@@ -66,9 +66,9 @@ class Shares(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Sums over the rows of values v = Σ w a / Σ w b (cells, groups), by which the values vary.
+    """Sums over the rows of values v = Σ w a / Σ w b (cells, groups), for their variances.
 
-    `squares` are Σ w² (a − v b)², `weight` is Σ w b, and `rows` is how many rows have a b.
+    `squares` are Σ w² (a − v b)², `weight` is Σ w b, and `rows` the number of rows with a b.
     """
 
     squares: Any
@@ -78,16 +78,16 @@ class Noise(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale on which a function of several means varies evenly.
+    """A variance-stabilizing scale of a function of several means.
 
     Parameters
     ----------
     at : callable
-        The place on the scale, of the means.
+        The value on the scale, from the means.
     gradient : callable
-        How the place changes with each of the means, of the means.
+        The derivatives of `at` by each mean, from the means.
     value : callable
-        The statistic at a place.
+        The statistic, from a value on the scale.
     products : tuple of tuple of str
         The sums of the products of each two of the means' columns: those of the first with all,
         then of the second with the later ones, and so on.
@@ -101,12 +101,12 @@ class Scale:
 
 
 class Statistic:
-    """What is compared between groups, as data; nobody asks which class of statistic it is.
+    """A statistic that is compared between groups.
 
     A statistic of your own is a subclass with `needs`, `formula`, `over`, `bounds` and `read`. With
-    `shares`, the hits and the misses that it counts, it needs no `read`, has intervals and a test,
-    and can be planned for with `power`; if it `is_share` of hits itself, it can be watched. The
-    other members have defaults.
+    `shares`, the hits and the misses that it counts, it needs no `read`, and has intervals, a test
+    and `power`; if it `is_share` of hits itself, it can be watched. All other members have
+    defaults.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Statistic:
     formula : str
         Itself, in symbols.
     over : str
-        The symbols of its cells: c a class, k what is given; empty if it has a single cell.
+        The symbols of its cells: c for a class, k for a condition; empty if it has a single cell.
     bounds : tuple of float
         Least and greatest possible value.
     sweeps : bool
@@ -145,22 +145,22 @@ class Statistic:
 
     @property
     def hypothesis(self) -> str:
-        """What is tested of it: statistics that are equal together have the same hypothesis."""
+        """The hypothesis of a test: statistics that imply each other's equality share it."""
         return self.formula
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of a tally whose labels it counts, beside the group."""
+        """The axes of a tally whose labels it counts, in addition to the group."""
         return ("y", "yhat")
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The axes it conditions on: how many rows have each of their labels is taken as given."""
+        """The axes it conditions on: the number of rows with each of their labels is fixed."""
         return ()
 
     @property
     def sums(self) -> frozenset[str]:
-        """The named sums of a tally that it reads, beside its counts."""
+        """The named sums of a tally that it reads, in addition to counts."""
         return frozenset()
 
     @property
@@ -170,12 +170,12 @@ class Statistic:
 
     @property
     def is_partition(self) -> bool:
-        """Whether its cells divide the rows between them, so that they are tested as one table."""
+        """Whether its cells partition the rows, so that they are tested as one table."""
         return False
 
     @property
     def hit_sum(self) -> str | None:
-        """The named sum that holds its hits, where they are added up and not counted."""
+        """The named sum of its hits, where these are summed and not counted."""
         return None
 
     @property
@@ -185,22 +185,22 @@ class Statistic:
 
     @property
     def means(self) -> tuple[str, ...]:
-        """The named sums of whose means it is a function, the one that varies first."""
+        """The named sums whose means it is a function of, the varying one first."""
         return ()
 
     @property
     def relative_to(self) -> str | None:
-        """The named sum below the line of a ratio of two, in place of the weight of the rows."""
+        """The named sum in the denominator of a ratio of two, in place of the rows' weight."""
         return None
 
     @property
     def scale(self) -> Scale | None:
-        """The scale on which a function of several means varies evenly."""
+        """The variance-stabilizing scale of a function of several means."""
         return None
 
     @property
     def gaps(self) -> tuple[str, str] | None:
-        """The two named sums of whose absolute difference by bin it is the mean."""
+        """The two named sums whose mean absolute difference over bins it is."""
         return None
 
     @property
@@ -209,7 +209,7 @@ class Statistic:
         return ()
 
     def most(self, source: Any) -> float:  # noqa: ARG002
-        """The greatest value that is possible, where this was counted."""
+        """The greatest possible value for this summary."""
         return self.bounds[1]
 
     def read(self, source: Any) -> Table:
@@ -241,7 +241,7 @@ class Statistic:
         counts : Tally
             The summary that it `needs`.
         of : str, default "weight"
-            Which sum says how many rows there are.
+            The sum that holds the number of rows.
 
         Returns
         -------
@@ -252,7 +252,7 @@ class Statistic:
         return None
 
     def of_share(self, share: Floats) -> Floats:
-        """Its value, which never falls as the share of hits grows.
+        """Its value as a nondecreasing function of the share of hits.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Statistic:
         return share
 
     def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
-        """Which cells are read from the same rows: all, unless something is given.
+        """The strata of cells that are read from the same rows: one, unless there is a condition.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class Statistic:
         return np.zeros(len(cells), np.intp)
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats] | None:
-        """What is above and below the line (cells, groups), if it is a ratio of sums over rows.
+        """The numerator and denominator (cells, groups), if it is a ratio of sums over rows.
 
         Parameters
         ----------
@@ -301,43 +301,43 @@ class Statistic:
         return None if shares is None else (shares.hits, shares.rows)
 
     def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
-        """By how much parts of the groups move its values, to first order.
+        """First-order influence of parts of the groups on its values.
 
         Parameters
         ----------
         counts : Tally
             The summary that it `needs`, in which every part is a group.
         owner : ndarray of int
-            The place of the group that each of them is a part of.
+            The index of each part's group.
         whole : Tally
             The summary of the groups.
 
         Returns
         -------
         ndarray of shape (cells, parts)
-            It adds up to 0 over the parts of a group: of a ratio N / D it is (n − T d) / D. NaN
-            where it is not known.
+            It adds up to 0 over the parts of a group; for a ratio N / D it is (n − T d) / D. NaN
+            where unknown.
 
         """
-        every, parts = self.fraction(whole), self.fraction(counts)
-        if every is None or parts is None:
+        totals, parts = self.fraction(whole), self.fraction(counts)
+        if totals is None or parts is None:
             return self._linked_influence(counts, owner, whole)
-        return _moved(parts, every, owner)
+        return _moved(parts, totals, owner)
 
     def _linked_influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
-        """That on the share of hits, times how the value follows it, where it is one's function."""
-        every, parts = self.shares(whole), self.shares(counts)
-        if every is None or parts is None:
+        """The influence on the share of hits times the value's derivative, if it is a function."""
+        totals, parts = self.shares(whole), self.shares(counts)
+        if totals is None or parts is None:
             return np.full((len(self.read(whole).cells), len(owner)), np.nan)
-        share = np.nan_to_num(ratio(every.hits, every.rows))
+        share = np.nan_to_num(ratio(totals.hits, totals.rows))
         low, high = np.maximum(share - STEP, 0.0), np.minimum(share + STEP, 1.0)
-        with np.errstate(all="ignore"):  # odds of 1 have no end
+        with np.errstate(all="ignore"):  # the odds of 1 are infinite
             slope = (self.of_share(high) - self.of_share(low)) / (high - low)
-        moved = _moved((parts.hits, parts.rows), (every.hits, every.rows), owner)
-        return np.asarray(moved * np.where(np.isfinite(slope), slope, 0.0)[..., owner])
+        influence = _moved((parts.hits, parts.rows), (totals.hits, totals.rows), owner)
+        return np.asarray(influence * np.where(np.isfinite(slope), slope, 0.0)[..., owner])
 
     def noise(self, counts: Any, values: Any) -> Noise:  # noqa: ARG002
-        """By how much single rows of a batch move its values.
+        """The noise that single rows of a batch add to its values.
 
         Parameters
         ----------
@@ -359,8 +359,8 @@ class Statistic:
 
 
 def _moved(
-    parts: tuple[Floats, Floats], every: tuple[Floats, Floats], owner: NDArray[np.intp]
+    parts: tuple[Floats, Floats], totals: tuple[Floats, Floats], owner: NDArray[np.intp]
 ) -> Floats:
-    """(n − T d) / D, for parts n and d of what is above and below the line."""
-    value = np.nan_to_num(ratio(*every))[..., owner]
-    return np.nan_to_num(ratio(parts[0] - value * parts[1], every[1][..., owner]))
+    """(n − T d) / D, for parts n and d of the numerator and denominator."""
+    value = np.nan_to_num(ratio(*totals))[..., owner]
+    return np.nan_to_num(ratio(parts[0] - value * parts[1], totals[1][..., owner]))

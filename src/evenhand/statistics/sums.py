@@ -1,4 +1,4 @@
-"""Statistics of sums over rows, in the papers' notation: expectations and functions of them."""
+"""Statistics of sums over rows in the literature's notation: expectations and functions of them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class E(Statistic):
     of : str
         The sum of a tally.
     given : str, optional
-        The axis on which the expectation is conditioned, beside the group.
+        The axis on which the expectation is conditioned, in addition to the group.
     needs : str, default "moments"
         The kind of summary it reads.
     bounds : tuple of float, default (0.0, inf)
         Least and greatest possible value.
     per : str, optional
-        Another sum of the tally: then it is the ratio of both expectations.
+        Another sum of the tally: then it is the ratio of the two expectations.
     ceiling : str, optional
-        A sum of the most that each row can add, where the data say so, and not `bounds`.
+        The sum of each row's greatest possible amount, where it depends on the data.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class E(Statistic):
 
     @property
     def relative_to(self) -> str | None:
-        """The sum below the line, where it is a ratio of two."""
+        """The sum in the denominator, if it is a ratio of two."""
         return self.per
 
     @property
@@ -71,17 +71,17 @@ class E(Statistic):
 
     @property
     def mean_of(self) -> str | None:
-        """The sum whose mean by group it is, where nothing is given and there is no second sum."""
+        """The sum whose mean by group it is, if it has no condition and no second sum."""
         return None if self.given or self.per else self.of
 
     @property
     def hit_sum(self) -> str | None:
-        """The sum that holds the hits, where no row adds less than 0 or more than 1."""
+        """The sum of hits, if every row adds between 0 and 1."""
         return self.of if self.given or (self.bounds == (0.0, 1.0) and not self.per) else None
 
     @property
     def is_share(self) -> bool:
-        """Whether each row is a hit or none."""
+        """Whether each row is a hit or a miss."""
         return self.hit_sum == "hits"
 
     @property
@@ -108,30 +108,30 @@ class E(Statistic):
         return Table(means, cells, source.groups)
 
     def most(self, source: Tally) -> float:
-        """The greatest value that is possible, as bounds or the sums say."""
+        """The greatest possible value, from the bounds or the ceiling's sum."""
         if self.ceiling is None or self.ceiling not in source.sums:
             return self.bounds[1]
         weight = source.table("group")
         return float(np.nanmax(ratio(source.table("group", of=self.ceiling), weight)))
 
     def fraction(self, counts: Any) -> tuple[Floats, Floats]:
-        """The sum, and the weight or the sum below the line."""
+        """The sum, and the weight or the sum in the denominator."""
         return self._table(counts, self.of), self._table(counts, self.per or "weight")
 
-    def _table(self, counts: Any, of: str) -> Floats:
+    def _table(self, counts: Any, name: str) -> Floats:
         """A sum in every cell and group."""
-        total: Floats = counts.table(*self.conditions, "group", of=of)
+        total: Floats = counts.table(*self.conditions, "group", of=name)
         return total if self.given else total[..., None, :]
 
     def shares(self, counts: Any, of: str = "weight") -> Shares | None:
-        """The hits that were added up, and the other rows, of each label of what is given."""
+        """The summed hits and the other rows, of each label of the condition."""
         if self.hit_sum is None:
             return None
         hits = self._table(counts, self.of)
         return Shares(hits, self._table(counts, of) - hits)
 
     def strata(self, cells: Sequence[Label]) -> NDArray[np.intp]:
-        """Every label of what is given has rows of its own."""
+        """A stratum for each label of the condition, since these have different rows."""
         return np.arange(len(cells), dtype=np.intp)
 
 
@@ -146,15 +146,15 @@ class Derived(Statistic):
     formula : str
         Itself, in symbols.
     function : callable
-        Of the means, in that order, and of the weights.
+        A function of the means, in that order, and of the weights.
     bounds : tuple of float
         Least and greatest possible value.
     needs : str, default "moments"
         The kind of summary it reads.
     scale : Scale, optional
-        The scale on which it varies evenly, where all of its means vary; else the first does.
+        Its variance-stabilizing scale, if all of its means vary; else only the first does.
     gradient : callable, optional
-        How it changes with each of the means, of the means; none where groups change each other's.
+        Its derivatives by each mean, from the means; None if groups affect each other's values.
 
     """
 
@@ -174,7 +174,7 @@ class Derived(Statistic):
 
     @property
     def means(self) -> tuple[str, ...]:
-        """The sums of whose means it is a function."""
+        """The sums whose means it is a function of."""
         return self.of
 
     def read(self, source: Tally) -> Table:
@@ -184,27 +184,27 @@ class Derived(Statistic):
         return Table(self.function(*means, weight)[..., None, :], ("all",), source.groups)
 
     def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
-        """Those on its means, times how it changes with each."""
+        """The influences on its means, times its derivatives by them."""
         return moved_by_means(self.of, self.gradient, counts, owner, whole)
 
 
 def moved_by_means(
-    of: Sequence[str],
+    names: Sequence[str],
     gradient: Callable[..., tuple[Floats, ...]] | None,
     counts: Any,
     owner: NDArray[np.intp],
     whole: Any,
 ) -> Floats:
-    """By how much parts of the groups (1, parts) move a function of the means of sums."""
+    """First-order influence of parts of the groups (1, parts) on a function of means of sums."""
     if gradient is None:
         return np.full((1, len(owner)), np.nan)
-    means = [E(name) for name in of]
+    means = [E(name) for name in names]
     slopes = gradient(*(np.nan_to_num(mean.read(whole).values[0]) for mean in means))
-    moved = [
+    influences = [
         slope[owner] * mean.influence(counts, owner, whole)
         for slope, mean in zip(slopes, means, strict=True)
     ]
-    return np.asarray(np.sum(moved, axis=0))
+    return np.asarray(np.sum(influences, axis=0))
 
 
 def _spans(edges: tuple[Label, ...]) -> tuple[Label, ...]:
