@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from evenhand.benchmark import treatment
 from evenhand.benchmark.adapters import ADAPTERS
-from evenhand.benchmark.adapters.columns import apart
+from evenhand.benchmark.adapters.columns import features_and_group
 from evenhand.mitigation import GivenProbabilities
 
 MOST_LINES = 30
@@ -141,6 +141,6 @@ def test_a_library_that_is_missing_is_named_with_the_way_out(monkeypatch):
 
 def test_a_dataframe_is_taken_apart_by_name():
     frame = pd.DataFrame({"x": [1.0, 2.0], "group": pd.Categorical(["f", "m"])})
-    features, group = apart(frame, "group")
+    features, group = features_and_group(frame, "group")
     assert list(features.columns) == ["x"]
     assert group.tolist() == ["f", "m"]

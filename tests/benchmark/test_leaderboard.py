@@ -493,7 +493,7 @@ def test_the_summary_has_a_line_for_every_board_and_says_who_leads(
 def test_the_summary_counts_where_our_method_leads(order, apart, told):
     names = [{"F": "Frontier", "L": "LinearPost"}[one] for one in order]
     entrants = [SimpleNamespace(method=name) for name in names]
-    pairs = [SimpleNamespace(better=names[0], worse=names[-1], told_apart=apart)]
+    pairs = [SimpleNamespace(better=names[0], worse=names[-1], differs=apart)]
     ranking = SimpleNamespace(entrants=entrants, pairs=pairs)
     board = SimpleNamespace(track="binary", criterion="SP", ranking=ranking)
     assert told in runpy.run_path(str(SUMMARY))["standing"]({"pq": (board,)})

@@ -26,7 +26,7 @@ from evenhand.benchmark.ranking.inference import (
     average_ranks,
     critical_difference,
     friedman,
-    not_told_apart,
+    inseparable_runs,
     paired_p_value,
     split_interval,
     wilcoxon_p_value,
@@ -237,7 +237,7 @@ def test_ties_share_their_ranks():
 
 @given(st.lists(st.floats(1, 9), min_size=1, max_size=9).map(sorted), st.floats(0.01, 4))
 def test_bars_cover_exactly_the_pairs_within_the_critical_difference(ranks, difference):
-    bars = not_told_apart(ranks, difference)
+    bars = inseparable_runs(ranks, difference)
     joined = {(i, j) for a, b in bars for i in range(a, b + 1) for j in range(i + 1, b + 1)}
     n = len(ranks)
     near = {(i, j) for i in range(n) for j in range(i + 1, n) if ranks[j] - ranks[i] <= difference}
@@ -267,8 +267,8 @@ def test_who_is_told_apart_is_said_for_every_pair(several):
     (ranking,) = rank(several, ASKED)
     pairs = {(pair.better, pair.worse): pair for pair in ranking.pairs}
     assert len(pairs) == 6
-    assert pairs["good", "Base"].told_apart
-    assert not pairs["good", "fair"].told_apart  # ranks differ by 1 only
+    assert pairs["good", "Base"].differs
+    assert not pairs["good", "fair"].differs  # ranks differ by 1 only
     assert pairs["good", "fair"].wins == 12  # though the splits of every problem tell them apart
     assert pairs["good", "fair"].p_value == pytest.approx(6 * 2 / 2**12)
     assert "fair cannot be told from it" in ranking.sentence
@@ -281,7 +281,7 @@ def test_equal_methods_are_hardly_ever_told_apart():
     for seed in range(20):
         same = {f"m{at}": (0.5, 0.01) for at in range(4)}
         (ranking,) = rank(made([f"p{at}" for at in range(8)], same, seed=seed), ASKED)
-        wrong += any(pair.told_apart for pair in ranking.pairs if pair.worse != "Base")
+        wrong += any(pair.differs for pair in ranking.pairs if pair.worse != "Base")
     assert wrong <= 3
 
 
@@ -367,14 +367,14 @@ def test_a_single_problem_is_decided_by_its_splits():
     (ranking,) = rank(made(["p"], {"good": (0.8, 0.01), "same": (0.8, 0.01)}), ASKED)
     assert np.isnan(ranking.difference)
     pairs = {frozenset((pair.better, pair.worse)): pair for pair in ranking.pairs}
-    assert pairs[frozenset(("good", "Base"))].told_apart
-    assert not pairs[frozenset(("good", "same"))].told_apart
+    assert pairs[frozenset(("good", "Base"))].differs
+    assert not pairs[frozenset(("good", "same"))].differs
 
 
 def test_one_split_gives_a_number_without_an_interval():
     (ranking,) = rank(made(["p"], {"good": (0.8, 0.01)}, splits=1), ASKED)
     assert np.isnan(ranking.entrants[0].removed.low)
-    assert not any(pair.told_apart for pair in ranking.pairs)
+    assert not any(pair.differs for pair in ranking.pairs)
     drawing = ranking_figure(made(["p"], {"good": (0.8, 0.01)}, splits=1), ranking)
     assert "flatters many settings" in drawing.caption
 

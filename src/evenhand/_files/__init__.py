@@ -1,1 +1,1 @@
-"""Files of rows in any format, read where they lie."""
+"""Files of rows in any format, read in place."""

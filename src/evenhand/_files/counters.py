@@ -26,19 +26,21 @@ ESCAPES = {"n": "\n", "\\": "\\", '"': '"'}
 
 
 def counter_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
-    """A relation of one metric: its labels, and its value under its name; `columns` names it."""
+    """A relation over one metric: its labels, and its value under its name, as in `columns`."""
     import pyarrow as pa
 
-    known = [sample for path in paths for sample in samples(path)]
-    names = list(dict.fromkeys(name for name, _, _ in known))
-    asked = [name for name in names if name in (columns or ())]
-    if len(asked) != 1:
+    all_samples = [sample for path in paths for sample in samples(path)]
+    names = list(dict.fromkeys(name for name, _, _ in all_samples))
+    metrics = [name for name in names if name in (columns or ())]
+    if len(metrics) != 1:
         hint = next((did_you_mean(name, names) for name in columns or () if name), "")
         raise InputError(
             f"{paths[0]} has the metrics {names[:20]}: name one of them, that counts rows, by "
             f"--rows.{hint}"
         )
-    lines = [{**labels, asked[0]: value} for name, labels, value in known if name == asked[0]]
+    lines = [
+        {**labels, metrics[0]: value} for name, labels, value in all_samples if name == metrics[0]
+    ]
     header = list(dict.fromkeys(column for line in lines for column in line))
     text = {column: [line.get(column) or None for line in lines] for column in header}
     database.register("counters", pa.table({k: pa.array(v, pa.string()) for k, v in text.items()}))
@@ -60,10 +62,10 @@ def samples(path: Path) -> Iterator[tuple[str, dict[str, str], str]]:
                 f"{path} is not in the text format of Prometheus: line {number} is {line[:80]!r}."
             )
         labels = re.findall(LABEL, sample["labels"] or "")
-        named = {label: _unescaped(value) for label, value in labels}
-        if len(named) < len(labels):
+        by_label = {label: _unescaped(value) for label, value in labels}
+        if len(by_label) < len(labels):
             raise InputError(f"{path} has a label twice in line {number}: {line[:80]!r}.")
-        yield sample["name"], named, sample["value"]
+        yield sample["name"], by_label, sample["value"]
 
 
 def _unescaped(value: str) -> str:

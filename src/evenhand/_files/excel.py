@@ -1,6 +1,6 @@
 """Workbooks of Excel: the first sheet, whose first row is the header.
 
-An .xlsx file is a zip of XML. Values are read as the text that stands in the cells, and a column
+An .xlsx file is a zip of XML. Values are read as the text in the cells, and a column
 is numbers only if all of them are, as in CSV. Dates are stored as numbers of days, and stay so.
 """
 
@@ -78,12 +78,12 @@ def sheet(path: Path) -> tuple[list[str], list[list[str | None]]]:
 
 
 def _small_enough(parts: Iterable[Part], path: Path) -> Iterator[Part]:
-    """The same texts or rows; refused where they take more memory than a workbook may."""
-    left = MOST_UNPACKED
+    """The same texts or rows; refused if they take more memory than a workbook may."""
+    remaining = MOST_UNPACKED
     for part in parts:
         texts = [part] if isinstance(part, str) else part
-        left -= BYTES_OF_CELL * (1 + len(texts)) + sum(len(text) for text in texts if text)
-        if left < 0:
+        remaining -= BYTES_OF_CELL * (1 + len(texts)) + sum(len(text) for text in texts if text)
+        if remaining < 0:
             raise _too_large(path)
         yield part
 
@@ -118,11 +118,11 @@ def _rows(book: zipfile.ZipFile, shared: Sequence[str]) -> Iterator[list[str | N
 
 
 def _first_sheet(book: zipfile.ZipFile) -> str:
-    """The file of the sheet that the workbook names first."""
+    """The file of the workbook's first sheet."""
     sheets = ET.fromstring(book.read("xl/workbook.xml")).iter(f"{SPACE}sheet")
     first = next(sheets, None)
     files = ET.fromstring(book.read("xl/_rels/workbook.xml.rels"))
-    target = {one.get("Id"): one.get("Target", "") for one in files}[
+    target = {relation.get("Id"): relation.get("Target", "") for relation in files}[
         None if first is None else first.get(RELATION)
     ]
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
@@ -144,7 +144,7 @@ def _column(reference: str, following: int) -> int:
 
 
 def _value(cell: ET.Element, shared: Sequence[str]) -> str | None:
-    """The text of a cell; None of an empty one, and of an error such as #N/A."""
+    """The text of a cell; None if it is empty or an error such as #N/A."""
     kind = cell.get("t", "n")
     if kind == "inlineStr":
         return _text(cell) or None
@@ -161,7 +161,7 @@ def _value(cell: ET.Element, shared: Sequence[str]) -> str | None:
 
 
 def _text(part: ET.Element) -> str:
-    """All runs of a text, without how it is pronounced."""
+    """All runs of a text, without phonetic guides."""
     runs = (
         run.text or ""
         for child in part

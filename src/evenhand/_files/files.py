@@ -1,4 +1,4 @@
-"""Files of rows, opened where they lie: DuckDB reads them piece by piece, never as a whole."""
+"""Files of rows, opened in place: DuckDB reads them in pieces, never as a whole."""
 
 from __future__ import annotations
 
@@ -55,17 +55,19 @@ def connect(folder: Path | None = None) -> Any:
 
 
 def _memory_limit() -> int:
-    """Half of the machine's memory; what does not fit is put on the disk."""
+    """Half of the machine's memory; the rest is put on disk."""
     try:
-        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError):  # not every system tells
-        whole = 4 * 2**30
-    return max(whole // 2, 2**28)
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):  # not every system provides it
+        total = 4 * 2**30
+    return max(total // 2, 2**28)
 
 
-def open_files(database: Any, given: Sequence[str], columns: Sequence[str] | None) -> Any:
-    """One relation over all files; `columns` are those that will be read, None if it is all."""
-    paths = found_files(given)
+def open_files(
+    database: Any, names_or_patterns: Sequence[str], columns: Sequence[str] | None
+) -> Any:
+    """One relation over all files; `columns` are those that will be read, None for all."""
+    paths = found_files(names_or_patterns)
     kinds = {kind_of(path): path for path in paths}
     if len(kinds) > 1:
         names = " and ".join(f"{path} ({kind})" for kind, path in kinds.items())
@@ -81,19 +83,19 @@ def collected(table: Any, columns: Sequence[str]) -> Any:
     import narwhals as nw
 
     lazy = nw.from_native(table)
-    there = [name for name in lazy.collect_schema().names() if name in columns]
-    return lazy.select(there).collect().to_native()
+    present = [name for name in lazy.collect_schema().names() if name in columns]
+    return lazy.select(present).collect().to_native()
 
 
-def found_files(given: Sequence[str]) -> list[Path]:
-    """The files that names and patterns stand for."""
+def found_files(patterns: Sequence[str]) -> list[Path]:
+    """The files that match names and patterns."""
     files: dict[Path, None] = {}
-    for name in given:
-        there = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
-        if not there:
-            what = "No file matches" if glob.has_magic(name) else "There is no file"
-            raise InputError(f"{what} {name!r} (in {Path.cwd()}).")
-        files |= dict.fromkeys(map(Path, there))
+    for name in patterns:
+        matches = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))
+        if not matches:
+            problem = "No file matches" if glob.has_magic(name) else "There is no file"
+            raise InputError(f"{problem} {name!r} (in {Path.cwd()}).")
+        files |= dict.fromkeys(map(Path, matches))
     folders = [path for path in files if path.is_dir()]
     if folders:
         raise InputError(
@@ -104,13 +106,13 @@ def found_files(given: Sequence[str]) -> list[Path]:
 
 def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[Path]) -> None:
     """Refuse to write over a file that is read, or two outputs to one file; links are followed."""
-    taken = {_identity(path): f"{path}, which is read" for path in inputs}
+    used = {_identity(path): f"{path}, which is read" for path in inputs}
     for option, path in outputs.items():
         if path.exists() and not path.is_file():
             continue  # a device or pipe takes what it is given
-        if _identity(path) in taken:
-            raise InputError(f"--{option} {path} would overwrite {taken[_identity(path)]}.")
-        taken[_identity(path)] = f"the output of --{option}"
+        if _identity(path) in used:
+            raise InputError(f"--{option} {path} would overwrite {used[_identity(path)]}.")
+        used[_identity(path)] = f"the output of --{option}"
 
 
 def kind_of(path: Path) -> str:
@@ -122,16 +124,16 @@ def kind_of(path: Path) -> str:
     for kind, suffixes in KINDS.items():
         if path.name.lower().endswith(suffixes):
             return kind
-    known = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
-    raise InputError(f"{path}: what kind of file is this? Its name should end in {known}.")
+    endings = ", ".join(suffix for suffixes in KINDS.values() for suffix in suffixes)
+    raise InputError(f"{path}: what kind of file is this? Its name should end in {endings}.")
 
 
 def _identity(path: Path) -> tuple[int, int] | Path:
-    """What two names of one file have in common, whether it exists or not."""
+    """A key that is equal for two names of one file, whether it exists or not."""
     if not path.exists():
         return path.resolve()
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _parquet(database: Any, paths: list[Path], _: Sequence[str] | None) -> Any:
@@ -156,11 +158,11 @@ def _arrow(database: Any, paths: list[Path], columns: Sequence[str] | None) -> A
 def _stream(database: Any, batches: Any, columns: Sequence[str] | None) -> Any:
     import duckdb
 
-    there = [name for name in batches.schema.names if columns is None or name in columns]
-    if not there:
+    present = [name for name in batches.schema.names if columns is None or name in columns]
+    if not present:
         return database.from_arrow(batches.schema.empty_table())
     database.register("stream", batches)
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in there)
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in present)
     try:
         database.execute(f"create temp table kept as select {quoted} from stream")
     except duckdb.Error as failure:

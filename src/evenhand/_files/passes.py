@@ -1,4 +1,4 @@
-"""How far the counting of files is, from what DuckDB says of its present query."""
+"""Progress of counting files, from DuckDB's progress in its current query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FALL = 5.0  # percent that a query never goes back by, so that this is another o
 
 
 class Passes:
-    """The share that is done of passes over the rows, each with its own share of the time.
+    """Progress over several passes over the rows, each with its own share of the time.
 
     >>> passes = Passes(LABELS)
     >>> [round(passes.done(percent), 2) for percent in (-1, 50, 100, -1, 10, 49)]
@@ -22,14 +22,14 @@ class Passes:
         self._at, self._last, self._reached = 0, 0.0, 0.0
 
     def done(self, percent: float) -> float:
-        """The share of all passes, if the present query is so far; −1 is between queries."""
+        """The share of all passes, at this progress of the current query; −1 between queries."""
         if percent < 0:
             return self._reached
         if percent < self._last - FALL:
             self._at = min(self._at + 1, len(self.shares) - 1)
         self._last = percent
-        whole = 100.0 if self._at == 0 else 50.0  # a group-by has read all rows at half of its work
-        part = min(percent / whole, 1.0)
+        end = 100.0 if self._at == 0 else 50.0  # a group-by has read all rows at half of its work
+        part = min(percent / end, 1.0)
         reached = sum(self.shares[: self._at]) + self.shares[self._at] * part
         self._reached = max(self._reached, reached)
         return self._reached

@@ -1,9 +1,9 @@
-"""CSV and JSON lines, which declare no types: what a column holds is read off all its rows.
+"""CSV and JSON lines, which declare no types: those of columns are inferred from all rows.
 
 An engine that guesses types from the first rows rounds what comes later: 0.4 among whole numbers is
 0. Here a column is numbers only if every value is one and none is lost by it, and else stays text:
 "007" is not 7, and a number of 19 digits is a name. CSV is read as it is written: one header,
-every line as long as it, and nothing skipped in silence.
+every line as long as it, and nothing skipped silently.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -
 
     _check_whole(paths)
     names, delimiter = header(paths[0])
-    known = all(header(path) == (names, delimiter) for path in paths[1:]) and _is_plain(names)
+    is_uniform = all(header(path) == (names, delimiter) for path in paths[1:]) and _is_plain(names)
     # Where the names are known nothing is left to guess, which takes long where they are many.
-    told = (
+    layout = (
         f"auto_detect = false, columns = {_struct(dict.fromkeys(names, 'VARCHAR'))}"
-        if known
+        if is_uniform
         else f"all_varchar = true, union_by_name = {len(paths) > 1}"
     )
     source = (
         f"read_csv({_literals(paths)}, header = true, delim = {_quoted(delimiter)}, "
         "quote = '\"', escape = '\"', comment = '', skip = 0, hive_partitioning = false, "
-        f"{told})"
+        f"{layout})"
     )
     try:
-        if known and {*(columns or ())} <= {*names}:
-            few = "*" if columns is None else ", ".join(map(_name, dict.fromkeys(columns)))
-            source = f"(select {few} from {source})"
+        if is_uniform and {*(columns or ())} <= {*names}:
+            selection = "*" if columns is None else ", ".join(map(_name, dict.fromkeys(columns)))
+            source = f"(select {selection} from {source})"
             if len(names) > MANY or any(map(_is_compressed, paths)):
                 source = _kept(database, source)
         return typed(database, source, columns)
@@ -88,58 +88,61 @@ def _is_plain(names: Sequence[str]) -> bool:
 
 
 def _kept(database: Any, source: str) -> str:
-    """A table of what will be read, made by one reading; what does not fit is put on the disk."""
+    """A table of what will be read, read once; what does not fit is put on disk."""
     database.execute(f"create or replace temp table unpacked as from {source}")
     return "unpacked"
 
 
 def typed(database: Any, source: str, columns: Sequence[str] | None) -> Any:
-    """A relation over columns of text, with those that will be read as what all of it is."""
+    """A relation over columns of text; those that will be read have the type of all values."""
     names = database.sql(f"from {source}").columns
-    wanted = [name for name in names if columns is None or name in columns]
-    guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(wanted))
+    selected = [name for name in names if columns is None or name in columns]
+    guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(selected))
     types = _fitting(database, source, guess)
     casts = ", ".join(f"cast({_name(at)} as {kind}) as {_name(at)}" for at, kind in types.items())
     return database.sql(f"select * {f'replace ({casts})' if casts else ''} from {source}")
 
 
 def json_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -> Any:
-    """A relation over JSON lines; what is text there is text here.
+    """A relation over JSON lines; text stays text.
 
     If there is no column `doc.group`, that is the field `group` of the objects in `doc`.
     """
     _check_whole(paths)
     options = "format = 'newline_delimited', hive_partitioning = false, union_by_name = true"
     source = f"read_json({_literals(paths)}, {options}"
-    seen = database.sql(f"from {source}, map_inference_threshold = -1)").columns
-    columns = seen if columns is None else columns
-    roots = {name: _root(name, seen) for name in columns}
+    present = database.sql(f"from {source}, map_inference_threshold = -1)").columns
+    columns = present if columns is None else columns
+    roots = {name: _root(name, present) for name in columns}
     every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
     values = {name: _json_value(name, root) for name, root in roots.items()}
     compressed = any(map(_is_compressed, paths))
     every_row = _kept(database, every_row) if compressed else every_row
-    asked = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
-    held = database.sql(f"select {asked} from {every_row}").fetchall()[0]
-    kinds = {name: set(kind or ()) - {None, "NULL"} for name, kind in zip(roots, held, strict=True)}
+    expressions = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
+    kinds_found = database.sql(f"select {expressions} from {every_row}").fetchall()[0]
+    kinds = {
+        name: set(kind or ()) - {None, "NULL"}
+        for name, kind in zip(roots, kinds_found, strict=True)
+    }
     for name, kind in kinds.items():
         _check_one_value(database, every_row, name, roots[name], kind)
-    types = {name: _json_type(kind) for name, kind in kinds.items() if kind or name in seen}
+    types = {name: _json_type(kind) for name, kind in kinds.items() if kind or name in present}
     fields = {name: kind for name, kind in types.items() if name != roots[name]}
     if compressed and {*columns} <= {*types}:
         casts = (
             f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in types.items()
         )
         return database.sql(f"select {', '.join(casts)} from {every_row}")
-    read = dict.fromkeys(seen, "VARCHAR") | {roots[name]: "JSON" for name in fields}
-    read |= {name: kind for name, kind in types.items() if name not in fields}
+    types_read = dict.fromkeys(present, "VARCHAR") | {roots[name]: "JSON" for name in fields}
+    types_read |= {name: kind for name, kind in types.items() if name not in fields}
     casts = (f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in fields.items())
     return database.sql(
-        f"select {', '.join(['*', *casts])} from {source}, columns = {_struct(read)})"
+        f"select {', '.join(['*', *casts])} from {source}, columns = {_struct(types_read)})"
     )
 
 
 def header(path: Path) -> tuple[list[str], str]:
-    """Names of the columns, and what stands between them."""
+    """Names of the columns, and the delimiter."""
     with _text(path) as file:
         try:
             line = file.readline(LONGEST_HEADER)
@@ -161,7 +164,7 @@ def header(path: Path) -> tuple[list[str], str]:
 
 
 def explain(path: Path, width: int, delimiter: str, failure: Exception) -> None:
-    """Say which line of a file that cannot be read is the first bad one, if it is found."""
+    """Raise an error that names the first bad line of an unreadable file, if it is found."""
     with _text(path) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         try:
@@ -177,7 +180,7 @@ def explain(path: Path, width: int, delimiter: str, failure: Exception) -> None:
 
 
 def literal(path: Path) -> str:
-    """A path that DuckDB, which reads names as patterns, takes for this very file."""
+    """A path escaped for DuckDB, which reads names as patterns."""
     return glob.escape(str(path))
 
 
@@ -196,23 +199,23 @@ def _fitting(database: Any, source: str, types: Mapping[str, str | None]) -> dic
             else "true"
             for name, kind in doubtful.items()
         ]
-        asked = ", ".join(["count(*)", *checks])
-        _, *fits = database.sql(f"select {asked} from {source}").fetchall()[0]
-        wrong = [name for name, fit in zip(doubtful, fits, strict=True) if not fit]
-        if not wrong:
+        expressions = ", ".join(["count(*)", *checks])
+        _, *fits = database.sql(f"select {expressions} from {source}").fetchall()[0]
+        refuted = [name for name, fit in zip(doubtful, fits, strict=True) if not fit]
+        if not refuted:
             return fitting
-        doubtful = {name: order[order.index(fitting[name]) + 1] for name in wrong}
+        doubtful = {name: order[order.index(fitting[name]) + 1] for name in refuted}
         fitting |= doubtful
 
 
 def _root(name: str, columns: Sequence[str]) -> str:
-    """The column that a name is about: its own, or the one whose objects have it as a field."""
+    """The column of a name: that column, or the one whose objects have it as a field."""
     before = name.partition(".")[0]
     return before if name not in columns and before in columns else name
 
 
 def _json_value(name: str, root: str) -> str:
-    """The value of a column, or of a field of what it holds: `doc.person.age` in `doc`."""
+    """The value of a column, or of a field of its objects: `doc.person.age` in `doc`."""
     if name == root:
         return _name(root)
     pointer = name.removeprefix(root).replace("~", "~0").replace("/", "~1").replace(".", "/")
@@ -220,7 +223,7 @@ def _json_value(name: str, root: str) -> str:
 
 
 def _check_one_value(database: Any, rows: str, name: str, root: str, kinds: set[str]) -> None:
-    """Refuse lists, objects and fields that no row has, and say what can be named instead."""
+    """Refuse lists, objects and fields that no row has, and name alternatives."""
     if "ARRAY" in kinds:
         raise InputError(
             f"{name!r} holds lists; a column holds one value in each row. Name one entry of the "
@@ -238,7 +241,7 @@ def _check_one_value(database: Any, rows: str, name: str, root: str, kinds: set[
 
 
 def _fields(database: Any, rows: str, name: str, root: str) -> list[str]:
-    """What the first object in a column has, by the names that can be asked for."""
+    """The fields of the first object in a column, by their full names."""
     value = _json_value(name, root)
     query = f"select json_keys({value}) from {rows} where json_type({value}) = 'OBJECT' limit 1"
     return [f"{name}.{key}" for (keys,) in database.sql(query).fetchall() for key in keys]
@@ -250,7 +253,7 @@ def _json_type(kinds: set[str]) -> str:
 
 
 def _check_whole(paths: Sequence[Path]) -> None:
-    """Refuse compressed files that are damaged: the engine does not look at their checksums."""
+    """Refuse compressed files that are damaged: the engine ignores their checksums."""
     for path in paths:
         if _is_compressed(path):
             with _reading(path), gzip.open(path) as file:

@@ -1,4 +1,4 @@
-"""What was chosen, in the words of `evenhand audit`: as a command, as Python, and as TOML."""
+"""The choices of a user as options of `evenhand audit`: as a command, Python, and TOML."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_VALUES, MOST_CROSSED = 200, 5_000  # of an amount that is counted by value,
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Which column of a file plays which part and how it is read, and how the audit is done."""
+    """The roles of a file's columns and how they are read, and the settings of the audit."""
 
     opened: Opened
     reading: Mapping[str, Any]  # by role
@@ -41,66 +41,66 @@ class Choices:
 
     @property
     def key(self) -> str:
-        """The same for the same counts."""
+        """A key that is equal for equal counts."""
         return json.dumps(self.reading, sort_keys=True, default=str)
 
     @property
-    def whole_key(self) -> str:
-        """The same for the same audit."""
+    def audit_key(self) -> str:
+        """A key that is equal for equal audits."""
         return f"{self.key} {sorted(self.auditing.items())}"
 
     def among(
-        self, known: Mapping[str, Any], evidence: Evidence, *, shown: bool = False
+        self, earlier: Mapping[str, Any], evidence: Evidence, *, explored: bool = False
     ) -> Evidence | None:
-        """What was counted for other answers, read for these; None where it takes rows.
+        """Counts of other choices, adapted to these; None if that needs the rows.
 
         Fewer columns and another threshold take none, nor without a score does another favorable
         outcome. What is only `shown` has no notes: then all these, and bins of an amount that was
         counted by value.
         """
         free = {"sensitive_features", "threshold"}
-        free |= OF_NOTES if shown else set()
+        free |= OF_NOTES if explored else set()
         free |= {"favorable"} if "y_score" not in self.reading else set()
-        if any(known.get(role) != self.reading.get(role) for role in {*ROLES} - free):
+        if any(earlier.get(role) != self.reading.get(role) for role in {*ROLES} - free):
             return None
-        columns, wanted = known["sensitive_features"], self.reading["sensitive_features"]
-        cut, bins = known.get("bins", {}), self.reading.get("bins", {})
-        differently = any(bins.get(name) != cut[name] for name in {*cut} & {*wanted})
-        settled = not shown and wanted != columns and {"bins", "missing"} & {*known}
-        if differently or settled or not {*wanted} <= {*columns}:
+        columns, columns_now = earlier["sensitive_features"], self.reading["sensitive_features"]
+        cut, bins = earlier.get("bins", {}), self.reading.get("bins", {})
+        is_cut_otherwise = any(bins.get(name) != cut[name] for name in {*cut} & {*columns_now})
+        is_settled = not explored and columns_now != columns and {"bins", "missing"} & {*earlier}
+        if is_cut_otherwise or is_settled or not {*columns_now} <= {*columns}:
             return None
-        whole: Evidence | None = evidence
+        result: Evidence | None = evidence
         at = self.reading.get("threshold")
-        if at != known.get("threshold"):
-            whole = None if at is None else cut_at(evidence, at)
-        if whole is not None and wanted != columns:
-            whole = whole.by_columns(tuple(columns.index(name) for name in wanted))
-        more = {name: edges for name, edges in bins.items() if name not in cut}
-        if whole is not None and more:
-            whole = in_bins(whole, more)
-        if whole is None:
+        if at != earlier.get("threshold"):
+            result = None if at is None else cut_at(evidence, at)
+        if result is not None and columns_now != columns:
+            result = result.by_columns(tuple(columns.index(name) for name in columns_now))
+        further = {name: edges for name, edges in bins.items() if name not in cut}
+        if result is not None and further:
+            result = in_bins(result, further)
+        if result is None:
             return None
-        check_several(whole.groups)
-        good = self.reading.get("favorable")
-        if good == known.get("favorable"):
-            return whole
-        label = None if good is None else favorable_label(whole.classes, good)
-        return replace(whole, favorable=label)
+        check_several(result.groups)
+        favorable = self.reading.get("favorable")
+        if favorable == earlier.get("favorable"):
+            return result
+        label = None if favorable is None else favorable_label(result.classes, favorable)
+        return replace(result, favorable=label)
 
     @property
     def uncut(self) -> Choices | None:
-        """The same by every value of an amount, of which all bins follow; None of too many."""
+        """The same by every value of an amount, from which all bins follow; None if too many."""
         bins = self.reading.get("bins", {})
         columns = [self.opened.named(name) for name in self.reading["sensitive_features"]]
         crossed = prod(column.distinct + 1 for column in columns)
-        many = any(self.opened.named(name).distinct > MOST_VALUES for name in bins)
-        if not bins or many or crossed > MOST_CROSSED:
+        is_too_fine = any(self.opened.named(name).distinct > MOST_VALUES for name in bins)
+        if not bins or is_too_fine or crossed > MOST_CROSSED:
             return None
         return replace(self, reading={k: v for k, v in self.reading.items() if k != "bins"})
 
     @property
     def title(self) -> str:
-        """The title that the command gives its report."""
+        """The title of the command's report."""
         return f"Audit of {self.opened.name}"
 
     def count(self) -> Evidence:
@@ -108,39 +108,41 @@ class Choices:
         return Data(data=self.opened.table, **self.reading).counted
 
     def audit(self, evidence: Evidence, progress: Progress | None = None) -> Audit:
-        """Audit what was counted."""
+        """Audit the counts."""
         return audit_evidence(evidence, title=self.title, progress=progress, **self.auditing)
 
     @property
     def options(self) -> Iterator[tuple[str, str]]:
         """Options of the command and their values, in the order of its help."""
-        for role, one in ROLES.items():
+        for role, declared in ROLES.items():
             if role in self.reading:
-                yield from ((one.option, text) for text in _texts(self.reading[role]))
+                yield from ((declared.option, text) for text in _texts(self.reading[role]))
         for name, option in AUDITING.items():
             value = self.auditing.get(name)
             if value != USUAL[name] and value is not None:
                 yield option, _digits(value)
 
-    def command(self, *more: str) -> str:
+    def command(self, *extra: str) -> str:
         """The command line that gives the same report."""
         file = self.opened.name
         words = ["evenhand", "audit", f"./{file}" if file.startswith("-") else file]
         for option, text in self.options:
             words += [f"{option}={text}"] if text.startswith("-") else [option, text]
-        return shlex.join([*words, *more])
+        return shlex.join([*words, *extra])
 
     @property
     def python(self) -> str:
         """Lines of Python that give the same audit."""
-        given = dict(self.reading)
-        places = [repr(given.pop(role, None)) for role in ("y_true", "y_pred")]
-        given = {
-            "sensitive_features": given.pop("sensitive_features"),
+        arguments_by_name = dict(self.reading)
+        places = [repr(arguments_by_name.pop(role, None)) for role in ("y_true", "y_pred")]
+        arguments_by_name = {
+            "sensitive_features": arguments_by_name.pop("sensitive_features"),
             "data": _Name("rows"),
-        } | given
-        given |= {k: v for k, v in self.auditing.items() if v is not None and v != USUAL[k]}
-        arguments = [*places, *(f"{name}={value!r}" for name, value in given.items())]
+        } | arguments_by_name
+        arguments_by_name |= {
+            k: v for k, v in self.auditing.items() if v is not None and v != USUAL[k]
+        }
+        arguments = [*places, *(f"{name}={value!r}" for name, value in arguments_by_name.items())]
         listed = "".join(f"    {argument},\n" for argument in arguments)
         title = f"    title={self.title!r},\n"
         return (
@@ -156,8 +158,8 @@ class Choices:
         if kind != "CSV":
             call = {"Parquet": "read_parquet", "Arrow": "read_feather", "Excel": "read_excel"}
             return f"pd.{call.get(kind, 'read_json')}({name!r}{MORE.get(kind, '')})"
-        wanted = [column for column in self.opened.columns if column.name in self.names]
-        types = {column.name: DTYPES.get(column.type, "string") for column in wanted}
+        columns = [column for column in self.opened.columns if column.name in self.names]
+        types = {column.name: DTYPES.get(column.type, "string") for column in columns}
         delimiter = self.opened.delimiter
         sep = "" if delimiter == "," else f", sep={delimiter!r}"
         return (
@@ -173,7 +175,7 @@ class Choices:
 
     @property
     def toml(self) -> str:
-        """The choices as a file that this page opens again, and that `--config` reads."""
+        """The choices as a file that this page and `--config` read."""
         lines = ["# Choices for an audit; evenhand audit --config reads this file too.", "[audit]"]
         lines.append(f"file = {_quoted(self.opened.name)}")
         several: dict[str, list[str]] = {}

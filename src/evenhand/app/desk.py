@@ -1,7 +1,7 @@
-"""What the page works on: the files that are open, and what was counted and audited of them.
+"""The state behind the page: open files, and their counts and audits.
 
-One thing is done at a time. A newer question stops an older one that is still being answered, for
-nobody waits for it any more.
+One thing is done at a time. A newer request stops an older one that is still being answered,
+since nobody waits for it any more.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
 class StoppedError(Exception):
-    """A newer question came, or somebody pressed cancel."""
+    """A newer request came, or the user pressed cancel."""
 
 
 class Desk:
-    """Files that are open, by key, and the folder of those that were dropped on the page."""
+    """Open files, by key, and the folder of those dropped on the page."""
 
     def __init__(self) -> None:
         sweep(Path(tempfile.gettempdir()))
@@ -71,12 +71,12 @@ class Desk:
         self._numbers = 0
 
     def place(self, suffix: str) -> Path:
-        """Where a file of this kind can be put."""
+        """A path for a file of this kind."""
         self._numbers += 1
         return self.folder / f"{self._numbers}{suffix}"
 
     def open(self, path: Path, name: str) -> str:
-        """Open a file under the name that its owner gave it; its key."""
+        """Open a file under its owner's name for it; return its key."""
         key = secrets.token_hex(8)  # no address of another session or file is this one's
         self.files[key] = Work(path, name, self.folder)
         try:
@@ -89,16 +89,16 @@ class Desk:
         return key
 
     def progress(self) -> dict[str, Any]:
-        """What is being done with the file that came last, and which share of it is."""
+        """What is being done with the last file, and the share that is done."""
         return next(reversed(self.files.values())).progress() if self.files else {}
 
     def stop(self) -> None:
-        """Stop what is being done with it."""
+        """Stop the work on the last file."""
         if self.files:
             next(reversed(self.files.values())).stop()
 
     def close(self) -> None:
-        """Close all files and let the folder go."""
+        """Close all files and delete the folder."""
         for work in self.files.values():
             work.close()
         if self.cleaner.stdin is not None:
@@ -110,16 +110,16 @@ class Desk:
 
 
 def sweep(parent: Path) -> None:
-    """Remove folders that nobody uses any more: their processes ended, and the cleaners with them.
+    """Remove unused folders, whose processes ended, and their cleaners with them.
 
-    Elsewhere than on POSIX systems a folder cannot be held, and none is removed.
+    Folders can be locked on POSIX systems only; elsewhere none is removed.
     """
     if os.name != "posix":
         return
     for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):  # it is in use, or somebody else's
-            known = folder.lstat()
-            if known.st_uid != os.getuid() or time.time() - known.st_mtime < JUST_MADE:
+            status = folder.lstat()
+            if status.st_uid != os.getuid() or time.time() - status.st_mtime < JUST_MADE:
                 continue
             handle = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
             try:
@@ -130,7 +130,7 @@ def sweep(parent: Path) -> None:
 
 
 class Work:
-    """A file, and what was counted and audited of it so far."""
+    """A file, and its counts and audits so far."""
 
     def __init__(self, path: Path, name: str, folder: Path) -> None:
         self.path, self.name, self.folder = path, name, folder
@@ -157,17 +157,17 @@ class Work:
         return self.opened
 
     def counted(self, choices: Choices) -> Evidence:
-        """What the choices are about, counted once."""
+        """The counts for the choices, made once."""
         with self.turn(COUNTING, stop=False):
             return self._counted(choices)
 
     def counts(self, choices: Choices) -> dict[str, Any] | None:
-        """What a page explores, from what was counted before wherever that tells."""
-        evidence = self._known(choices, shown=True)
+        """The counts that a page explores, from earlier counts where possible."""
+        evidence = self._available(choices, explored=True)
         if evidence is None and choices.uncut is not None:
             with suppress(InputError):  # amounts that are no whole numbers, say
                 self.counted(choices.uncut)
-                evidence = self._known(choices, shown=True)
+                evidence = self._available(choices, explored=True)
         if evidence is None:
             evidence = self.counted(choices)
         if len(evidence.groups) > MOST_GROUPS:
@@ -177,62 +177,64 @@ class Work:
             )
         return counts_document(evidence)
 
-    def _known(self, choices: Choices, *, shown: bool) -> Evidence | None:
-        """What was counted before, read for these choices, if it tells them."""
+    def _available(self, choices: Choices, *, explored: bool) -> Evidence | None:
+        """Earlier counts adapted to these choices; None if that needs the rows."""
         if choices.key in self.evidence:
             return self.evidence[choices.key][1]
         at = choices.reading.get("threshold")
         by_age = [*reversed(self.evidence.values())]  # of equals, those that are cut alike
-        for known, evidence in sorted(by_age, key=lambda one: one[0].get("threshold") != at):
-            found = choices.among(known, evidence, shown=shown)
-            if found is not None:
-                return found
+        for reading, evidence in sorted(by_age, key=lambda entry: entry[0].get("threshold") != at):
+            answer = choices.among(reading, evidence, explored=explored)
+            if answer is not None:
+                return answer
         return None
 
     def known(self, choices: Choices) -> Audit | None:
         """The audit of these choices, if it was made."""
-        return self.audits.get(choices.whole_key)
+        return self.audits.get(choices.audit_key)
 
     def audit(self, choices: Choices) -> Audit:
         """The audit of these choices; counts are made once."""
-        with self.turn("Auditing", stop=False) as told:
+        with self.turn("Auditing", stop=False) as update:
             return _remembered(
                 self.audits,
-                choices.whole_key,
-                lambda: choices.audit(self._counted(choices), told),
+                choices.audit_key,
+                lambda: choices.audit(self._counted(choices), update),
             )
 
     def _counted(self, choices: Choices) -> Evidence:
         def count() -> tuple[Mapping[str, Any], Evidence]:
-            found = self._known(choices, shown=False)
-            if found is None:
-                found = sharing(choices.count(), [one for _, one in self.evidence.values()])
-            return choices.reading, found
+            evidence = self._available(choices, explored=False)
+            if evidence is None:
+                evidence = sharing(
+                    choices.count(), [counted for _, counted in self.evidence.values()]
+                )
+            return choices.reading, evidence
 
         return _remembered(self.evidence, choices.key, count)[1]
 
     @contextmanager
     def turn(self, doing: str, *, stop: bool = True) -> Iterator[Callable[[int, int], None]]:
-        """Be the one that works; to be told what is done of what.
+        """Take the turn to work, and yield a callback for progress.
 
-        Older work is stopped, or with `stop` false waited for.
+        Older work is stopped, or awaited if `stop` is false.
         """
-        mine = self.stop() if stop else self._newest
+        ticket = self.stop() if stop else self._newest
         with self._turn:
             with self._change:
-                self._present, self.doing, self.share = mine, doing, None
+                self._present, self.doing, self.share = ticket, doing, None
                 self.passes = Passes(SCORES if doing == COUNTING else READING)
 
-            def told(done: int, total: int) -> None:
+            def update(done: int, total: int) -> None:
                 self.share = done / total if total else None
-                if mine != self._newest:
+                if ticket != self._newest:
                     raise StoppedError
 
             try:
-                told(0, 0)
-                yield told
+                update(0, 0)
+                yield update
             except Exception as failure:
-                if mine != self._newest:
+                if ticket != self._newest:
                     raise StoppedError from failure
                 if self.opened is None or isinstance(failure, StoppedError):
                     raise
@@ -242,7 +244,7 @@ class Work:
                     self.doing = ""
 
     def stop(self) -> int:
-        """Stop what is being done; between two queries the engine has nothing to stop."""
+        """Stop the current work; between two queries the engine has nothing to stop."""
         with self._change:
             self._newest += 1
             mine = self._newest
@@ -258,14 +260,14 @@ class Work:
             return goes_on
 
     def progress(self) -> dict[str, Any]:
-        """What is being done, and which share of it is, where that is known."""
+        """What is being done, and the share that is done, where known."""
         share = self.share
         if self.doing and share is None and hasattr(self.database, "query_progress"):
             share = self.passes.done(self.database.query_progress())
         return {"doing": self.doing, "share": share}
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self.stop()
         with self._turn:
             self.database.close()
@@ -273,10 +275,10 @@ class Work:
             self.path.unlink(missing_ok=True)
 
 
-def _remembered(known: OrderedDict[str, T], key: str, make: Callable[[], T]) -> T:
-    if key not in known:
-        known[key] = make()
-        while len(known) > KEPT:
-            known.popitem(last=False)
-    known.move_to_end(key)
-    return known[key]
+def _remembered(cache: OrderedDict[str, T], key: str, make: Callable[[], T]) -> T:
+    if key not in cache:
+        cache[key] = make()
+        while len(cache) > KEPT:
+            cache.popitem(last=False)
+    cache.move_to_end(key)
+    return cache[key]

@@ -1,4 +1,4 @@
-"""Who may ask: this browser, on this machine, from our own page.
+"""Access control: this browser, on this machine, from our own page.
 
 A page of another site can make a browser send requests to this machine, and a name of another site
 can be made to point to it. So the host must be ours, a request that says where it comes from must
@@ -46,7 +46,7 @@ NO_LINK = (
 
 
 class Guard:
-    """Lets requests through to the application, or says why not."""
+    """Pass requests on to the application, or refuse them with a reason."""
 
     def __init__(self, application: Application, port: int, first: str = "/") -> None:
         self.application, self.first = application, first
@@ -57,7 +57,7 @@ class Guard:
         self.link = f"http://127.0.0.1:{port}/?token={self.token}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.application(scope, receive, send)
@@ -65,13 +65,13 @@ class Guard:
 
         async def sealed(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                known = {name for name, _ in message["headers"]}
+                present = {name for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
                     *(
                         (name.lower().encode(), value.encode())
                         for name, value in HEADERS.items()
-                        if name.lower().encode() not in known
+                        if name.lower().encode() not in present
                     ),
                 ]
             await send(message)
@@ -101,11 +101,11 @@ class Guard:
 
     def entrance(self, request: Request) -> Response | None:
         """The cookie for the link, which works once; or a refusal of those without one."""
-        held = request.cookies.get(self.cookie, "")
-        if secrets.compare_digest(held.encode(), self.secret.encode()):
+        cookie = request.cookies.get(self.cookie, "")
+        if secrets.compare_digest(cookie.encode(), self.secret.encode()):
             return None
-        given = request.query_params.get("token", "")
-        is_ours = self.token and secrets.compare_digest(given.encode(), self.token.encode())
+        token = request.query_params.get("token", "")
+        is_ours = self.token and secrets.compare_digest(token.encode(), self.token.encode())
         if request.url.path != "/" or request.method != "GET" or not is_ours:
             return PlainTextResponse(NO_LINK, 403)
         self.token = None

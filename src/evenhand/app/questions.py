@@ -1,9 +1,9 @@
 """The questions that a page asks before it shows an audit, and what is still missing.
 
-Whatever could turn an answer around is asked and never guessed: which outcome is good for people,
+Whatever could reverse a result is asked and never guessed: which outcome is good for people,
 which way a score points, what a missing group means, and whether people occur more than once.
-A form sends the position of a column or a label, so that no name has to survive a form. An answer
-about columns has their positions in its name: it does not go over to another column.
+A form sends the position of a column or a label, so that no name has to survive a form. The name
+of an answer about columns has their positions: it never applies to another column.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Query = Mapping[str, Sequence[str]]
 
 
 class Option(NamedTuple):
-    """An answer: what is sent, what is shown, and whether it is the one chosen."""
+    """An answer: the value sent, the text shown, and whether it is chosen."""
 
     value: str
     text: str
@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A question, why it is asked, its answers, and what is missing while there is none.
+    """A question, its reason, its answers, and what is missing while it has none.
 
     `form` is "select", "radio", "checks" or "number"; the last has a `value` in place of options.
     """
@@ -53,7 +53,7 @@ class Field(NamedTuple):
 
 
 class Interview:
-    """Go through the questions in order; what one answers decides which others are asked."""
+    """Go through the questions in order; answers decide which questions follow."""
 
     def __init__(self, opened: Opened, query: Query) -> None:
         self.opened, self.query = opened, query
@@ -69,12 +69,12 @@ class Interview:
 
     @property
     def missing(self) -> list[str]:
-        """What is still to be said, in words."""
-        return [one.lacks for one in (*self.questions, *self.settings) if one.lacks]
+        """The questions still open, in words."""
+        return [question.lacks for question in (*self.questions, *self.settings) if question.lacks]
 
     @property
     def choices(self) -> Choices | None:
-        """What was chosen, once nothing is missing."""
+        """The choices, once nothing is missing."""
         if self.missing:
             return None
         return Choices(self.opened, self.reading, self.auditing)
@@ -82,10 +82,10 @@ class Interview:
     # The questions
 
     def _ask_lines(self) -> None:
-        said = self._one("lines")
-        known = said if said in LINES else ""
-        options = [Option(key, text, key == known) for key, text in LINES.items()]
-        lacks = "" if known else "Say what a line of the file stands for."
+        answer = self._one("lines")
+        kind = answer if answer in LINES else ""
+        options = [Option(key, text, key == kind) for key, text in LINES.items()]
+        lacks = "" if kind else "Say what a line of the file stands for."
         why = (
             "Rows about one person are not independent, and a line that stands for many people "
             "counts as many."
@@ -93,13 +93,13 @@ class Interview:
         self.questions.append(
             Field("lines", "Each line of the file is", "radio", options, why, lacks)
         )
-        if known == "repeated":
+        if kind == "repeated":
             self._column(
                 "cluster", "Which column says which rows belong together, such as a person?"
             )
-        if known == "counts":
-            whole = [column for column in self.opened.columns if column.is_number]
-            self._column("rows", "Which column says how many people?", of=whole)
+        if kind == "counts":
+            numbers = [column for column in self.opened.columns if column.is_number]
+            self._column("rows", "Which column says how many people?", candidates=numbers)
 
     def _ask_columns(self) -> None:
         unknown = "not known, or not in this file"
@@ -121,8 +121,8 @@ class Interview:
             self._refuse("No column of numbers can be the score: choose the decision.")
         elif numbers:
             none = "none" if decided else None
-            said = self._column("score", "Which column is the score?", "y_score", numbers, none)
-            if decided and not said and not self._one("score"):
+            score = self._column("score", "Which column is the score?", "y_score", numbers, none)
+            if decided and not score and not self._one("score"):
                 self.questions[-1] = self.questions[-1]._replace(lacks="")
 
     def _ask_outcomes(self) -> None:
@@ -167,19 +167,19 @@ class Interview:
         if len(labels) <= 2:
             return False
         key = about("task", columns)
-        said = self._one(key)
+        answer = self._one(key)
         options = [
-            Option("regression", "amounts, such as euros or years", said == "regression"),
-            Option("multiclass", "classes, each with a number for a name", said == "multiclass"),
+            Option("regression", "amounts, such as euros or years", answer == "regression"),
+            Option("multiclass", "classes, each with a number for a name", answer == "multiclass"),
         ]
-        many = "" if len(labels) > MOST_LABELS else f"{len(labels)} "
-        why = f"They take {many or f'more than {MOST_LABELS} '}different whole numbers."
-        known = said in ("regression", "multiclass")
-        lacks = "" if known else "Say whether the outcome is an amount or a class."
+        how_many = "" if len(labels) > MOST_LABELS else f"{len(labels)} "
+        why = f"They take {how_many or f'more than {MOST_LABELS} '}different whole numbers."
+        is_answered = answer in ("regression", "multiclass")
+        lacks = "" if is_answered else "Say whether the outcome is an amount or a class."
         self.questions.append(Field(key, "The outcomes are", "radio", options, why, lacks))
-        if said == "multiclass":
+        if answer == "multiclass":
             self.reading["task"] = "multiclass"
-        return said == "regression"
+        return answer == "regression"
 
     def _decides_by_score(self) -> bool:
         """Whether what was named as the decision is a score of one of two outcomes."""
@@ -213,16 +213,16 @@ class Interview:
         at = self._position(key, 2)
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
         why, caution = "", ""
-        found = self.opened.directions(names[0], score, labels, self.reading.get("rows"))
-        if found:
-            best = max(found, key=lambda one: one.share)
-            what = "outcome" if "y_true" in self.reading else "decision"
+        directions = self.opened.directions(names[0], score, labels, self.reading.get("rows"))
+        if directions:
+            best = max(directions, key=lambda direction: direction.share)
+            noun = "outcome" if "y_true" in self.reading else "decision"
             why = (
                 f"Higher scores go with “{plain(best.label)}” in {percent(best.share)} of "
-                f"pairs of people with different {what}s."
+                f"pairs of people with different {noun}s."
             )
             if best.share == 0.5:
-                why = f"Scores are as often higher for one {what} as for the other."
+                why = f"Scores are as often higher for one {noun} as for the other."
             elif at is not None and str(labels[at]) != best.label:
                 caution = (
                     f"In this file higher scores go with “{plain(best.label)}”. Keep your "
@@ -253,10 +253,10 @@ class Interview:
         lacks = "" if value is not None else "Say from which score people are selected."
         if text and value is None:
             lacks = f"The threshold {text!r} is not a number."
-        of = ""
+        meaning = ""
         if "score_of" in self.reading and "y_true" in self.reading:
-            of = f" “{plain(str(self.reading['score_of']))}” is predicted from this score up."
-        why = f"Scores run from {_short(column.low)} to {_short(column.high)}.{of}"
+            meaning = f" “{plain(str(self.reading['score_of']))}” is predicted from this score up."
+        why = f"Scores run from {_short(column.low)} to {_short(column.high)}.{meaning}"
         ends = {"low": column.low, "high": column.high}
         ask = "From which score on?"
         self.questions.append(Field(key, ask, "number", (), why, lacks, text, **ends))
@@ -264,11 +264,12 @@ class Interview:
             self.reading["threshold"] = value
 
     def _ask_groups(self) -> None:
-        taken = {self.reading.get(role) for role in ROLES_TAKEN}
-        free = [column for column in self.opened.columns if column.name not in taken]
+        used = {self.reading.get(role) for role in ROLES_TAKEN}
+        free = [column for column in self.opened.columns if column.name not in used]
         chosen = [column for column in free if str(column.at) in self.query.get("group", ())]
         options = [
-            Option(str(one.at), plain(one.name), one in chosen, _described(one)) for one in free
+            Option(str(column.at), plain(column.name), column in chosen, _described(column))
+            for column in free
         ]
         lacks = "" if chosen else "Choose at least one column that names the groups."
         why = "Several columns are compared one by one and combined."
@@ -307,18 +308,18 @@ class Interview:
         if not columns:
             return
         key = about("missing", columns)
-        said = self._one(key) == "group"
-        many = " and ".join(
+        is_group = self._one(key) == "group"
+        counts = " and ".join(
             f"{plural(column.missing, 'line')} without {plain(column.name)!r}" for column in columns
         )
         options = [
-            Option("group", "a group of their own", said),
+            Option("group", "a group of their own", is_group),
             Option("error", "a mistake, to be corrected in the file first"),
         ]
-        lacks = "" if said else "Say what a missing group means."
+        lacks = "" if is_group else "Say what a missing group means."
         ask = "People whose group is missing are"
-        self.questions.append(Field(key, ask, "radio", options, f"There are {many}.", lacks))
-        if said:
+        self.questions.append(Field(key, ask, "radio", options, f"There are {counts}.", lacks))
+        if is_group:
             self.reading["missing"] = "group"
 
     def _ask_settings(self) -> None:
@@ -349,15 +350,15 @@ class Interview:
     # Answers
 
     def _one(self, key: str) -> str:
-        given = self.query.get(key, ())
-        return given[-1] if given else ""
+        values = self.query.get(key, ())
+        return values[-1] if values else ""
 
     def _answered(self, key: str) -> bool:
         return bool(self._one(key))
 
-    def _position(self, key: str, most: int) -> int | None:
+    def _position(self, key: str, limit: int) -> int | None:
         text = self._one(key)
-        is_position = text.isascii() and text.isdigit() and len(text) < 5 and int(text) < most
+        is_position = text.isascii() and text.isdigit() and len(text) < 5 and int(text) < limit
         return int(text) if is_position else None
 
     def _column(
@@ -365,27 +366,27 @@ class Interview:
         key: str,
         ask: str,
         role: str | None = None,
-        of: Sequence[Column] | None = None,
+        candidates: Sequence[Column] | None = None,
         none: str | None = None,
     ) -> str:
-        """Ask for a column that has no other part yet; the name of the one chosen, if any."""
-        taken = set(self.reading.values())
-        columns = [one for one in of or self.opened.columns if one.name not in taken]
+        """Ask for a column that has no other role yet; return its name, if chosen."""
+        used = set(self.reading.values())
+        free = [column for column in candidates or self.opened.columns if column.name not in used]
         at = self._position(key, len(self.opened.columns))
-        found = next((column for column in columns if column.at == at), None)
+        chosen = next((column for column in free if column.at == at), None)
         is_none = none is not None and self._one(key) == NONE
-        options = [Option("", "choose a column …", found is None and not is_none)]
+        options = [Option("", "choose a column …", chosen is None and not is_none)]
         if none is not None:
             options.append(Option(NONE, none, is_none))
         options += [
-            Option(str(one.at), f"{plain(one.name)} — {_described(one)}", one is found)
-            for one in columns
+            Option(str(column.at), f"{plain(column.name)} — {_described(column)}", column is chosen)
+            for column in free
         ]
-        lacks = "" if found or is_none else _lacking(ask)
+        lacks = "" if chosen or is_none else _lacking(ask)
         self.questions.append(Field(key, ask, "select", options, "", lacks))
-        if found is not None:
-            self.reading[role or key] = found.name
-        return found.name if found else ""
+        if chosen is not None:
+            self.reading[role or key] = chosen.name
+        return chosen.name if chosen else ""
 
     def _is_whole(self, column: Column) -> bool:
         if column.kind == WHOLE:
@@ -401,9 +402,9 @@ ROLES_TAKEN = ("y_true", "y_pred", "y_score", "rows", "cluster")
 LEVELS = ("0.9", "0.95", "0.99")
 
 
-def about(what: str, columns: Iterable[Column]) -> str:
+def about(key: str, columns: Iterable[Column]) -> str:
     """The name of an answer about columns."""
-    return what + "-".join(str(column.at) for column in columns)
+    return key + "-".join(str(column.at) for column in columns)
 
 
 def _lacking(ask: str) -> str:
@@ -411,7 +412,7 @@ def _lacking(ask: str) -> str:
 
 
 def _described(column: Column) -> str:
-    """What a column holds, in a few words."""
+    """A short description of a column's content."""
     if column.is_number and column.distinct > 2:
         return f"{column.kind} from {_short(column.low)} to {_short(column.high)}"
     return f"{column.kind}: {', '.join(value[:20] for value in column.values[:3])}"
@@ -425,9 +426,9 @@ def _short(text: str) -> str:
 def _cut(text: str) -> int | list[float] | None:
     """A number of bins, or their edges."""
     values = [finite_number(part.strip()) for part in text.split(",")] if text else []
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
+    finite = [value for value in values if value is not None]
+    if not finite or len(finite) < len(values):
         return None
-    if len(known) == 1:
-        return int(known[0]) if known[0].is_integer() and 1 < known[0] <= 100 else None
-    return known if known == sorted(set(known)) else None
+    if len(finite) == 1:
+        return int(finite[0]) if finite[0].is_integer() and 1 < finite[0] <= 100 else None
+    return finite if finite == sorted(set(finite)) else None

@@ -28,7 +28,7 @@ ENDS = {"all": -inf, "none": inf}  # thresholds that everybody reaches, or nobod
 
 
 class Thresholds(NamedTuple):
-    """From which scores on a label is decided: the second threshold for a share of the people."""
+    """The least scores that decide for a label: the second threshold for a share of the people."""
 
     first: float
     second: float
@@ -43,46 +43,46 @@ def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
     rule = explored_rule(evidence, query)
     ids = choices.reading.get("cluster")
     is_drawn = bool((rule.share < 1).any())
-    lots = {"row_id": ids, "key": choices.opened.fingerprint[:16]} if ids and is_drawn else {}
+    draws = {"row_id": ids, "key": choices.opened.fingerprint[:16]} if ids and is_drawn else {}
     score = choices.reading["y_score"]
-    text = rule.to_sql(dialect, table=TABLE, scores=score, **lots)
-    said = [
+    text = rule.to_sql(dialect, table=TABLE, scores=score, **draws)
+    comments = [
         f"Decisions by the scores in {choices.opened.name}, as explored in evenhand app.",
         *rule.explain(evidence.favorable).splitlines(),
         "Thresholds are rounded in these words, and exact in the query.",
     ]
     if is_drawn and not ids:
-        said.append("For a chance between 0 and 1, draw a lot for each person.")
-    return "".join(f"-- {plain(line)}\n" for line in said) + text + "\n"
+        comments.append("For a chance between 0 and 1, draw a lot for each person.")
+    return "".join(f"-- {plain(line)}\n" for line in comments) + text + "\n"
 
 
 def explored_rule(evidence: Evidence, query: Query) -> DecisionRule:
-    """One threshold for all; or one for a group, and others for everybody else."""
+    """One threshold for all; or one for a group, and another for everyone else."""
     if evidence.score_of is None or len(evidence.classes) != 2:
         raise InputError("No score decides here, so there are no thresholds to write.")
-    good = evidence.score_of
-    classes = (next(label for label in evidence.classes if label != good), good)
+    selected = evidence.score_of
+    classes = (next(label for label in evidence.classes if label != selected), selected)
     decided = evidence.decided_at
     own = _thresholds(query, "own", decided)
-    whom = list(query.get("who", ()))
-    if not whom:
+    group = list(query.get("who", ()))
+    if not group:
         return _rule([own]).named(classes)
     names = list(query.get("by", ()))
     unknown = [name for name in names if name not in evidence.columns]
     if unknown or not names:
         raise InputError(f"The groups do not use {unknown}.")
     groups = evidence.by_columns(tuple(evidence.columns.index(name) for name in names))
-    shown = shown_groups(groups)
-    if whom not in shown:
-        raise InputError(f"There is no group {' × '.join(whom)}.")
-    kept = [at for at, label in enumerate(groups.groups) if not _is_merged(label)]
-    if shown.index(whom) not in kept or len(kept) < len(shown):
+    labels = shown_groups(groups)
+    if group not in labels:
+        raise InputError(f"There is no group {' × '.join(group)}.")
+    unmerged = [at for at, label in enumerate(groups.groups) if not _is_merged(label)]
+    if labels.index(group) not in unmerged or len(unmerged) < len(labels):
         raise InputError(
             "Small groups are taken together here, which a query cannot see. Look at fewer columns."
         )
-    rest = _thresholds(query, "rest", decided)
-    found = [own if shown[at] == whom else rest for at in kept]
-    return _rule(found).named(classes, names, [groups.groups[at] for at in kept])
+    thresholds_of_others = _thresholds(query, "rest", decided)
+    thresholds = [own if labels[at] == group else thresholds_of_others for at in unmerged]
+    return _rule(thresholds).named(classes, names, [groups.groups[at] for at in unmerged])
 
 
 def _is_merged(label: Any) -> bool:
@@ -90,7 +90,7 @@ def _is_merged(label: Any) -> bool:
 
 
 def _thresholds(query: Query, key: str, decided: float | None) -> Thresholds:
-    """A threshold, or two, of which the second decides for a share of the people."""
+    """One threshold or two; the second decides for a share of the people."""
     texts = list(query.get(key, ()))
     try:
         values = [ENDS[text] if text in ENDS else read_number(text) for text in texts]
@@ -116,7 +116,7 @@ def _rule(by_pool: Sequence[Thresholds]) -> DecisionRule:
 
 
 def _prices(threshold: float) -> Floats:
-    """Prices by which the second class is decided from exactly this score on.
+    """Prices at which exactly the scores from this one on decide for the second class.
 
     A rule decides it above a cut, so that the cut is the number before. Where rounding moves that,
     a multiple of the prices does not.
@@ -132,5 +132,5 @@ def _prices(threshold: float) -> Floats:
 
 
 def _one(query: Query, key: str) -> str:
-    given = query.get(key, ())
-    return given[-1] if given else ""
+    values = query.get(key, ())
+    return values[-1] if values else ""

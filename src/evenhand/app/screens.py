@@ -1,4 +1,4 @@
-"""What the page shows, put into templates: the report's own, and a few for the questions."""
+"""The screens of the page, from the report's templates and a few for the questions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def file(
     counts: Mapping[str, Any] | None = None,
     failure: str = "",
 ) -> str:
-    """The questions about a file, what was counted, and the audit if there is one."""
+    """The questions about a file, its counts, and the audit if there is one."""
     choices = interview.choices
     return _filled(
         "file.html",
@@ -61,7 +61,7 @@ def tests(audit: Audit) -> str:
 
 
 def problem(text: str) -> str:
-    """A page that says what went wrong."""
+    """A page about an error."""
     return _filled("problem.html", text=text)
 
 
@@ -74,7 +74,7 @@ def static(name: str) -> tuple[str, str] | None:
 
 
 def reopened(work: Work, body: bytes) -> dict[str, list[str]]:
-    """The answers that a file of saved choices stands for."""
+    """The answers in a file of saved choices."""
     try:
         content = tomllib.loads(body.decode("utf-8"))
         options, about = content["audit"], content["file"]

@@ -1,4 +1,4 @@
-"""The page's server: which address answers with what."""
+"""The page's server: its addresses and their responses."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Pages:
         ]
 
     def home(self, _: Request) -> Response:
-        """The first page: drop a file, or go on with one."""
+        """The first page: drop a file, or continue with one."""
         files = [(key, plain(work.name)) for key, work in self.desk.files.items() if work.opened]
         return HTMLResponse(screens.home(files, SUFFIXES))
 
     async def drop(self, request: Request) -> Response:
-        """Take a file in, piece by piece, and open it."""
+        """Receive a file in pieces, and open it."""
         name = Path(request.query_params.get("name", "").replace("\\", "/")).name[-LONGEST_NAME:]
         suffix = next((end for end in SUFFIXES if name.lower().endswith(end)), None)
         if suffix is None:
@@ -86,24 +86,26 @@ class Pages:
         return JSONResponse({"href": f"/files/{key}"})
 
     async def _receive(self, request: Request, path: Path, name: str) -> None:
-        left = min(self.most_bytes, shutil.disk_usage(path.parent).free - SPARE_BYTES)
-        too_much = f"{name} is too large: at most {max(left, 0) / 2**30:.1f} GiB can be uploaded."
+        remaining = min(self.most_bytes, shutil.disk_usage(path.parent).free - SPARE_BYTES)
+        too_much = (
+            f"{name} is too large: at most {max(remaining, 0) / 2**30:.1f} GiB can be uploaded."
+        )
         announced = request.headers.get("content-length", "0")
-        if not announced.isdigit() or int(announced) > left:
+        if not announced.isdigit() or int(announced) > remaining:
             raise InputError(f"{too_much} Start evenhand app with its path to read it in place.")
         with path.open("xb") as file:
             async for piece in request.stream():
-                left -= len(piece)
-                if left < 0:
+                remaining -= len(piece)
+                if remaining < 0:
                     raise InputError(too_much)
                 file.write(piece)
 
     def static(self, request: Request) -> Response:
         """A style sheet or a script."""
-        found = screens.static(request.path_params["name"])
-        if found is None:
+        content = screens.static(request.path_params["name"])
+        if content is None:
             return PlainTextResponse("There is no such file.", 404)
-        text, kind = found
+        text, kind = content
         return Response(text, media_type=kind)
 
     def screen(self, request: Request) -> Response:
@@ -123,12 +125,12 @@ class Pages:
         return HTMLResponse(screens.file(key, interview, query, audit, counts, failure))
 
     def tests(self, request: Request) -> Response:
-        """The audit alone, which takes longer than to count: the page puts it in its place."""
+        """The audit alone, which takes longer than counting: the page inserts it."""
         work, choices = self._chosen(request)
         return HTMLResponse(screens.tests(work.audit(choices)))
 
     def download(self, request: Request) -> Response:
-        """One of the forms in which an audit leaves the page."""
+        """An audit in one of its file formats."""
         form = request.path_params["form"]
         if form not in FORMS:
             return PlainTextResponse("There is no such file.", 404)
@@ -142,7 +144,7 @@ class Pages:
         return Response(text, media_type=kind, headers=headers)
 
     async def saved(self, request: Request) -> Response:
-        """Where the page with saved choices is."""
+        """The address of the page with saved choices."""
         body = bytearray()
         async for piece in request.stream():
             body += piece
@@ -154,11 +156,11 @@ class Pages:
         return JSONResponse({"href": f"/files/{key}?{urlencode(query, doseq=True)}"})
 
     def progress(self, request: Request) -> Response:
-        """What is being done at the moment."""
+        """The current work and its progress."""
         return JSONResponse(self._working(request).progress())
 
     def cancel(self, request: Request) -> Response:
-        """Stop what is being done."""
+        """Stop the current work."""
         self._working(request).stop()
         return JSONResponse({})
 
@@ -192,9 +194,11 @@ def _standard(work: Work, choices: Choices, request: Request) -> str:
     name = request.query_params.get("standard", "")
     if name not in STANDARDS:
         raise InputError("Choose the rule whose page you want to fill in.")
-    said = (text.partition("=") for text in request.query_params.getlist("state"))
+    statements = (text.partition("=") for text in request.query_params.getlist("state"))
     try:
-        return work.audit(choices).to_html(standard=name, stated={key: it for key, _, it in said})
+        return work.audit(choices).to_html(
+            standard=name, stated={key: value for key, _, value in statements}
+        )
     except InputError as failure:
         raise InputError(STATED.sub(r"as in \1=\2", str(failure))) from failure
 
@@ -218,7 +222,7 @@ FORMS: Mapping[str, tuple[Form, str]] = {
 
 
 def _failed(request: Request, failure: Exception, status: int = 422) -> Response:
-    """What a person did that cannot be, in words."""
+    """The response to an invalid request of the user, in words."""
     text = str(failure)
     if request.method == "POST":
         return JSONResponse({"problem": text}, status)
@@ -230,7 +234,7 @@ def _stopped(request: Request, _: Exception) -> Response:
 
 
 def _broken(request: Request, _: Exception) -> Response:
-    """What is our mistake; the terminal shows where."""
+    """The response to an error of ours; the terminal shows where."""
     return _failed(request, Exception(DEFECT), 500)
 
 
@@ -255,7 +259,7 @@ def serve(
     reading: Callable[[Callable[[], str], Desk], str],
     announce: Callable[[str], None],
 ) -> None:
-    """Serve the page until somebody stops it; the link is announced once it works.
+    """Serve the page until it is stopped; the link is announced once it works.
 
     `reading` calls what opens the file, and tells how far that is.
     """

@@ -1,4 +1,4 @@
-"""A file that is open: its columns, what they hold, and which way its scores point."""
+"""An open file: its columns, their content, and the direction of its scores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_COLUMNS = 2_000
 
 
 class Column(NamedTuple):
-    """A column: what it holds, how many values are missing, about how many differ, and a few."""
+    """A column: its type, the number missing, about how many values differ, and examples."""
 
     at: int
     name: str
@@ -52,7 +52,7 @@ class Column(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """In which share of pairs the one with this label has the higher score."""
+    """The share of pairs in which the one with this label has the higher score."""
 
     label: str
     share: float
@@ -60,7 +60,7 @@ class Direction(NamedTuple):
 
 @dataclass(eq=False)
 class Opened:
-    """A file that is open; its name is the one that its owner gave it."""
+    """An open file, under its owner's name for it."""
 
     path: Path
     name: str
@@ -76,7 +76,7 @@ class Opened:
             raise self.renamed(failure) from failure
 
     def renamed(self, failure: Exception) -> Exception:
-        """The same failure, in which the file has the name that its owner knows."""
+        """The same failure with the owner's name for the file."""
         import duckdb
 
         if not isinstance(failure, ValueError | TypeError | OSError | ImportError | duckdb.Error):
@@ -90,11 +90,11 @@ class Opened:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def named(self, name: str) -> Column:
-        """The column of this name."""
+        """The column with this name."""
         return next(column for column in self.columns if column.name == name)
 
     def labels(self, *names: str) -> list[Any]:
-        """All values of these columns, in order; one more than there may be, if there are more."""
+        """All values of these columns, in order; one more than the limit, if there are more."""
         key = "\0".join(names)
         if key not in self._labels:
             parts = " union ".join(
@@ -139,8 +139,8 @@ class Opened:
         return None if share is None else float(share)
 
     def _ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        found: list[Any] = self.database.execute(query, list(values)).fetchall()
-        return found
+        rows: list[Any] = self.database.execute(query, list(values)).fetchall()
+        return rows
 
     def _table(self) -> Any:
         if kind_of(self.path) not in READABLE:
@@ -174,28 +174,28 @@ class Opened:
 
     def _columns(self) -> list[Column]:
         names, types = self.table.columns, [str(kind) for kind in self.table.types]
-        asked = []
+        expressions = []
         for name, kind in zip(names, types, strict=True):
             column = _quoted(name)
-            known = f"{column} is not null"
+            is_present = f"{column} is not null"
             if _kind(kind) == NUMBER:
-                known += f" and not isnan({column})"
-            asked += [
-                f"count(*) filter ({known})",
+                is_present += f" and not isnan({column})"
+            expressions += [
+                f"count(*) filter ({is_present})",
                 f"approx_count_distinct({column})",
                 f"approx_top_k(cast({column} as varchar), {FEW})",
-                f"cast(min({column}) filter ({known}) as varchar)",
-                f"cast(max({column}) filter ({known}) as varchar)",
+                f"cast(min({column}) filter ({is_present}) as varchar)",
+                f"cast(max({column}) filter ({is_present}) as varchar)",
             ]
-        told = self.database.execute(f"select {', '.join(asked)} from rows").fetchall()[0]
-        found = []
+        answers = self.database.execute(f"select {', '.join(expressions)} from rows").fetchall()[0]
+        columns = []
         for at, (name, kind) in enumerate(zip(names, types, strict=True)):
-            filled, distinct, top, low, high = told[5 * at : 5 * at + 5]
+            filled, distinct, top, low, high = answers[5 * at : 5 * at + 5]
             values = tuple(plain(str(value)) for value in top or () if value is not None)
             missing = self.rows - filled
             parts = (kind, _kind(kind), missing, distinct, values, low or "", high or "")
-            found.append(Column(at, name, *parts))
-        return found
+            columns.append(Column(at, name, *parts))
+        return columns
 
 
 def _kind(kind: str) -> str:
@@ -206,7 +206,7 @@ def _kind(kind: str) -> str:
 
 
 def _gist(message: str) -> str:
-    """What an engine says, without its advice on its own options."""
+    """An engine's message without its advice on its own options."""
     return " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
 
 

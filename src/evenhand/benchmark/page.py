@@ -1,4 +1,4 @@
-"""A benchmark for people: one HTML file that opens anywhere, and its figures as files."""
+"""A benchmark's report: one HTML file that opens anywhere, and its figures as files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write_report(
     design: str | None = None,
     formats: Sequence[str] = FORMATS,
 ) -> Path:
-    """Write report.html, figures and results into a folder, and say where the report is.
+    """Write report.html, figures and results into a folder, and return the path of the report.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def page_html(
     from evenhand.benchmark.figures.theme import PALETTE
 
     numbers = {name: at for at, name in enumerate(drawings, start=1)}
-    shown = {name: _shown(name, numbers[name], drawing) for name, drawing in drawings.items()}
+    figures = {name: _picture(name, numbers[name], drawing) for name, drawing in drawings.items()}
     text = (
         environment()
         .get_template("benchmark.html")
@@ -149,7 +149,7 @@ def page_html(
             subject=subject,
             lede=_extent(results) if lede is None else lede,
             tiles=tiles(results),
-            sections=[_prepared(section, shown) for section in sections],
+            sections=[_prepared(section, figures) for section in sections],
             stand_ins=stand_ins(results),
             failures=failure_counts(failures),
             failure_table=failure_table(failures),
@@ -162,7 +162,7 @@ def page_html(
     return str(text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _shown(name: str, number: int, drawing: Drawing) -> dict[str, Any]:
+def _picture(name: str, number: int, drawing: Drawing) -> dict[str, Any]:
     from markupsafe import Markup
 
     from evenhand.benchmark.figures.saving import inline
@@ -184,14 +184,14 @@ def methods_in(drawing: Drawing) -> list[str]:
     return ["*"] if "problem" in drawing.data else []
 
 
-def _prepared(section: Section, shown: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _prepared(section: Section, figures: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     return {
         "name": section.name,
         "title": section.title,
         "text": section.text,
         "questions": _by_question(section.findings),
         "opened": section.opened,
-        "figures": [shown[name] for name in section.figures or ()],
+        "figures": [figures[name] for name in section.figures or ()],
         "tables": section.tables,
     }
 
@@ -200,18 +200,18 @@ Claims = list[tuple[str, list[Finding]]]
 
 
 def _by_question(findings: Iterable[Finding]) -> list[tuple[str, str, Claims]]:
-    """Findings under the claims they are about, and these under what they answer."""
-    together: dict[str, dict[str, list[Finding]]] = {}
+    """Findings by claim, and claims by question."""
+    by_question: dict[str, dict[str, list[Finding]]] = {}
     for finding in findings:
-        claims = together.setdefault(finding.question, {})
+        claims = by_question.setdefault(finding.question, {})
         claims.setdefault(finding.claim, []).append(finding)
     return [
         (
             question,
-            count_verdicts(one for rows in claims.values() for one in rows),
+            count_verdicts(row for rows in claims.values() for row in rows),
             [*claims.items()],
         )
-        for question, claims in together.items()
+        for question, claims in by_question.items()
     ]
 
 
@@ -245,44 +245,44 @@ def tiles(results: Results) -> list[tuple[str, str]]:
 
 
 def stand_ins(results: Results) -> list[str]:
-    """What must be said before any figure is believed."""
+    """The caution about stand-in data, to be read before any figure."""
     rows = results.problems.to_pylist()
     return sorted({f"{row['problem']}: {row['provenance']}" for row in rows if row["is_stand_in"]})
 
 
 def failure_counts(failures: Iterable[Mapping[str, Any]]) -> list[tuple[str, int]]:
-    """Why runs have no result, with how many there are of each kind."""
-    sentences = (f"{one['method']} on {one['problem']}: {one['error']}" for one in failures)
+    """Errors of runs without a result, with their numbers."""
+    sentences = (f"{run['method']} on {run['problem']}: {run['error']}" for run in failures)
     return Counter(sentences).most_common()
 
 
 def made_with() -> list[tuple[str, str]]:
-    """What scores and figures are made with today: the day, versions, and evenhand's commit."""
-    made = [("date", datetime.now(UTC).date().isoformat()), ("Python", platform.python_version())]
+    """The date, versions and commit that scores and figures are made with."""
+    facts = [("date", datetime.now(UTC).date().isoformat()), ("Python", platform.python_version())]
     for name in PACKAGES:
         try:
-            made.append((name, version(name)))
+            facts.append((name, version(name)))
         except PackageNotFoundError:
-            made.append((name, "not installed"))
+            facts.append((name, "not installed"))
     commit = _commit()
-    return [*made, ("commit", commit)] if commit else made
+    return [*facts, ("commit", commit)] if commit else facts
 
 
 def _commit() -> str | None:
-    """The commit of a checkout that this file is in, with a + where files were changed since."""
-    here = Path(__file__).parent
-    asked = ["git", "-C", str(here), "describe", "--always", "--dirty=+", "--exclude=*"]
+    """The commit of the checkout of this file, with a + where files were changed since."""
+    folder = Path(__file__).parent
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
-        ls = ["git", "-C", str(here), "ls-files", "--error-unmatch", Path(__file__).name]
+        ls = ["git", "-C", str(folder), "ls-files", "--error-unmatch", Path(__file__).name]
         subprocess.run(ls, check=True, capture_output=True, timeout=10)
-        told = subprocess.run(asked, check=True, capture_output=True, timeout=10, text=True)
+        answer = subprocess.run(command, check=True, capture_output=True, timeout=10, text=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip()
+    return answer.stdout.strip()
 
 
 def fitted_with(results: Results) -> list[str]:
-    """What the stored runs were fitted with: one text for each set of versions and days.
+    """The versions and days of the stored runs, one text for each combination.
 
     The code is a fingerprint of that of all these methods and base models; runs of before such
     were kept have none.

@@ -1,4 +1,4 @@
-"""What models answered about the rows of a split, and what is true of them."""
+"""Predictions of models for the rows of a split, and the truth."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Predictions:
 
     @property
     def by_lot(self) -> bool:
-        """Whether another draw could give other answers."""
+        """Whether predictions are random."""
         return self.chances is not None or (self.values is not None and self.values.shape[1] > 1)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """As named columns; the first class's probability is what the others leave."""
+        """As named columns; the first class's probability follows from the others."""
         columns: dict[str, NDArray[Any]] = {}
         if self.labels is not None:
             columns["label"] = self.labels
@@ -70,7 +70,7 @@ class Predictions:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Of the test rows of a split: number in the data set, true value, and group.
+    """The test rows of a split: number in the data set, true value, and group.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Truth:
 
 @dataclass(frozen=True, eq=False)
 class BaseScores:
-    """A base model's scores of all rows of a split: what post-processors are fitted to and read.
+    """A base model's scores of all rows of a split: the input of post-processors.
 
     Training rows come first, `about["train"]` of them.
 
@@ -151,12 +151,12 @@ class BaseScores:
 
     @property
     def test(self) -> slice:
-        """Where the test rows are."""
+        """Mask of the test rows."""
         return slice(self.about["train"], None)
 
     def truth(self) -> Truth:
-        """Of the test rows."""
-        about = {key: one for key, one in self.about.items() if key not in OF_FIT}
+        """The truth of the test rows."""
+        about = {key: value for key, value in self.about.items() if key not in OF_FIT}
         return Truth(self.rows[self.test], self.y[self.test], self.group[self.test], about)
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -186,7 +186,7 @@ def _matrix(columns: dict[str, NDArray[Any]], name: str) -> Floats | None:
     parts = [column for key, column in columns.items() if key.startswith(f"{name}_")]
     if not parts:
         return None
-    rest = np.column_stack(parts).astype(np.float64)
-    first = np.maximum(1 - rest.sum(axis=1), 0)
-    whole = np.column_stack([first, rest])
-    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
+    others = np.column_stack(parts).astype(np.float64)
+    first = np.maximum(1 - others.sum(axis=1), 0)
+    matrix = np.column_stack([first, others])
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))

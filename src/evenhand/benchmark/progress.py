@@ -1,4 +1,4 @@
-"""A bar on stderr while something takes long; nothing where nobody looks on."""
+"""A progress bar on stderr, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def is_watched(progress: bool | None) -> bool:
-    """Whether to show a bar: as said, and otherwise where stderr is a terminal.
+    """Whether to show a bar: `progress`, and by default where stderr is a terminal.
 
     >>> is_watched(True)
     True
@@ -23,9 +23,9 @@ def is_watched(progress: bool | None) -> bool:
 
 
 def tracked(
-    things: Iterable[T], total: int, what: str, progress: bool | None = None
+    things: Iterable[T], total: int, noun: str, progress: bool | None = None
 ) -> Iterator[T]:
-    """The things one by one, with a bar that says how many of them there have been.
+    """Yield the things one by one, with a bar that counts them.
 
     >>> list(tracked("ab", 2, "letters", progress=False))
     ['a', 'b']
@@ -37,8 +37,8 @@ def tracked(
     from tqdm import tqdm
 
     with tqdm(total=total, bar_format=LAYOUT, file=sys.stderr) as bar:
-        bar.set_description_str(f"0 of {total} {what}")
+        bar.set_description_str(f"0 of {total} {noun}")
         for done, thing in enumerate(things, start=1):
             yield thing
-            bar.set_description_str(f"{done} of {total} {what}")
+            bar.set_description_str(f"{done} of {total} {noun}")
             bar.update(1)

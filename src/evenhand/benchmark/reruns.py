@@ -51,11 +51,12 @@ class Moved:
     now: float
 
     def __str__(self) -> str:
-        told = f" by {self.constraint.replace('_', ' ')}" if self.constraint else ""
+        method = self.method
+        method += f" by {self.constraint.replace('_', ' ')}" if self.constraint else ""
         setting = "" if self.hyperparameter == NONE["hyperparameter"] else f" {self.hyperparameter}"
         now = "none" if math.isnan(self.now) else f"{self.now:.4g}"
         return (
-            f"{self.method}{told}{setting} on {self.problem} with {self.base}: {self.question} is "
+            f"{method}{setting} on {self.problem} with {self.base}: {self.question} is "
             f"{self.stored:.4g} as stored, {now} today"
         )
 
@@ -69,14 +70,14 @@ def moved(stored: Results, design: Design) -> list[Moved]:
 
     with TemporaryDirectory() as folder:
         run(design, folder, n_jobs=1, progress=False)
-        found = results(Path(folder), design, lots="expected")
-    again = pd.DataFrame([one.value for one in design.runs().values()])[IDENTITY].fillna(NONE)
-    now = _long(found, again).rename(columns={"value": "now"})
-    both = _long(stored, again).merge(now, on=[*IDENTITY, "question"], how="left")
-    both = both[both["question"].isin(found.questions["name"].to_pylist())]
-    beyond = (both["now"] - both["value"]).abs() - RELATIVE * both["value"].abs()
-    both = both.assign(beyond=beyond.fillna(math.inf))
-    worst = both.sort_values("beyond", ascending=False).drop_duplicates(IDENTITY)
+        today = results(Path(folder), design, lots="expected")
+    again = pd.DataFrame([rerun.value for rerun in design.runs().values()])[IDENTITY].fillna(NONE)
+    scores_now = _long(today, again).rename(columns={"value": "now"})
+    joined = _long(stored, again).merge(scores_now, on=[*IDENTITY, "question"], how="left")
+    joined = joined[joined["question"].isin(today.questions["name"].to_pylist())]
+    excess = (joined["now"] - joined["value"]).abs() - RELATIVE * joined["value"].abs()
+    joined = joined.assign(beyond=excess.fillna(math.inf))
+    worst = joined.sort_values("beyond", ascending=False).drop_duplicates(IDENTITY)
     names = {"value": "stored"}
     rows = worst[worst["beyond"] > ABSOLUTE].rename(columns=names).drop(columns=["seed", "beyond"])
     return sorted((Moved(**row) for row in rows.to_dict("records")), key=str)
@@ -89,20 +90,21 @@ def sample(design: Design) -> Design:
     What several studies have is sampled in the first of them. Problems whose rows are not on this
     computer are left out, and studies that have no other.
     """
-    seen: set[Any] = set()
-    studies = [_sampled(study, seen) for study in design.studies]
+    covered: set[Any] = set()
+    studies = [_sampled(study, covered) for study in design.studies]
     return replace(design, studies=tuple(study for study in studies if study.problems))
 
 
-def _sampled(study: Study, seen: set[Any]) -> Study:
+def _sampled(study: Study, covered: set[Any]) -> Study:
     problems = []
-    for problem in sorted((one for one in study.problems if one.is_here), key=_cost):
+    for problem in sorted((problem for problem in study.problems if problem.is_here), key=_cost):
         kind, classes, groups = problem.extent
         places = {(kind, classes > 2, groups > 2), *(base.name for base in study.bases)}
-        done = {(place, one.name, one.constraint) for place in places for one in study.treatments}
-        if not done <= seen:
+        methods = {(treatment.name, treatment.constraint) for treatment in study.treatments}
+        combinations = {(place, *method) for place in places for method in methods}
+        if not combinations <= covered:
             problems.append(problem)
-        seen |= done
+        covered |= combinations
     treatments = tuple(map(_in_the_middle, study.treatments))
     return replace(study, problems=tuple(problems), treatments=treatments, seeds=study.seeds[:1])
 
@@ -123,11 +125,11 @@ def _in_the_middle(treatment: Treatment) -> Treatment:
     return replace(treatment, grid=grid[len(grid) // 2 :][:1])
 
 
-def _long(some: Results, wanted: Any) -> Any:
+def _long(scored: Results, chosen: Any) -> Any:
     """A pandas row for each score of the wanted runs, by the names of the run."""
-    runs = some.runs.select(["key", *IDENTITY]).to_pandas().fillna(NONE)
-    runs = runs.merge(wanted, on=IDENTITY)
-    scores = some.scores.select(["key", "question", "lot", "value"]).to_pandas()
+    runs = scored.runs.select(["key", *IDENTITY]).to_pandas().fillna(NONE)
+    runs = runs.merge(chosen, on=IDENTITY)
+    scores = scored.scores.select(["key", "question", "lot", "value"]).to_pandas()
     scores = scores.astype({"key": str, "question": str, "lot": str}).dropna()
     scores = scores[(scores["lot"] == "expected") & scores["key"].isin(runs["key"])]
     return runs.merge(scores[["key", "question", "value"]], on="key").drop(columns="key")

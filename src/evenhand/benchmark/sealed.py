@@ -1,4 +1,4 @@
-"""Columns of numbers in Parquet files that know whether they are still what was written."""
+"""Columns of numbers in Parquet files with hashes that reveal damage."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class DamagedFileError(EvenhandError, OSError):
-    """A file that cannot be read, or that is no longer what was written."""
+    """A file that cannot be read, or that was damaged."""
 
 
 def save_columns(path: Path, columns: Columns, about: Mapping[str, Any]) -> None:
-    """Write columns of numbers and what there is to say of them, compactly, with their hashes."""
+    """Write columns of numbers and their metadata, compactly, with hashes."""
     require("pyarrow")
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -44,7 +44,7 @@ def save_columns(path: Path, columns: Columns, about: Mapping[str, Any]) -> None
 
 
 def read_columns(path: Path) -> dict[str, NDArray[Any]]:
-    """The columns of a file; `DamagedFileError` if they are not those that were written."""
+    """The columns of a file; `DamagedFileError` if they are damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -61,7 +61,7 @@ def read_columns(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What was said of the columns; the columns themselves are not read."""
+    """The metadata of the columns; the columns themselves are not read."""
     import pyarrow.parquet as pq
 
     with path.open("rb") as file:
@@ -99,5 +99,5 @@ def _bytes(columns: Columns) -> bytes:
 
 def _is_dense(column: NDArray[Any]) -> bool:
     """Whether fractions hardly repeat, so that a dictionary of them would only cost."""
-    some = column[:: max(len(column) // 1000, 1)]
-    return column.dtype.kind == "f" and len(np.unique(some)) > len(some) / 4
+    sample = column[:: max(len(column) // 1000, 1)]
+    return column.dtype.kind == "f" and len(np.unique(sample)) > len(sample) / 4

@@ -1,4 +1,4 @@
-"""What a report holds: sections of findings, figures and tables, and the usual ones."""
+"""Sections of a report: findings, figures and tables, and the usual ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ VERDICTS: dict[Verdict, str] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, whether the results bear it out, and the number that says so.
+    """A claim, whether the results support it, and the number behind the verdict.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Finding:
 
 
 def count_verdicts(findings: Iterable[Finding]) -> str:
-    """How many verdicts there are of each kind, in words; those by theorem come last.
+    """The numbers of verdicts of each kind, in words; those by theorem come last.
 
     Parameters
     ----------
@@ -125,10 +125,10 @@ def count_verdicts(findings: Iterable[Finding]) -> str:
 
     """
     rows = list(findings)
-    seen = Counter(finding.verdict for finding in rows if not finding.is_theorem)
+    counts = Counter(finding.verdict for finding in rows if not finding.is_theorem)
     theorems = sum(finding.is_theorem for finding in rows)
-    told = [f"{seen[one]} {word}" for one, word in VERDICTS.items() if seen[one]]
-    return ", ".join([*told, f"{theorems} by theorem"] if theorems else told)
+    texts = [f"{counts[verdict]} {word}" for verdict, word in VERDICTS.items() if counts[verdict]]
+    return ", ".join([*texts, f"{theorems} by theorem"] if theorems else texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,15 +200,15 @@ def usual_sections(
     criteria = main_criteria(results)
     rankings = usual_rankings(results, loss=loss, measure=measure)
     figures = usual_figures(results, None if all_criteria else criteria)
-    told = "What every method gives up for what it gains, setting by setting."
+    text = "What every method gives up for what it gains, setting by setting."
     tables = (data_sets(results), methods(results), run_times(results))
-    kept = tuple(table for table in tables if table.rows) or tables[:1]
-    asked = list(dict.fromkeys(ranking.question for ranking in rankings))
+    nonempty = tuple(table for table in tables if table.rows) or tables[:1]
+    questions = list(dict.fromkeys(ranking.question for ranking in rankings))
     return (
         *((_who_wins(results, rankings),) if rankings else ()),
-        *((Section("figures", "Trade-offs", told, figures=figures),) if figures else ()),
-        *((_details(results, rankings, asked),) if rankings else ()),
-        Section("tables", "What was run", tables=kept),
+        *((Section("figures", "Trade-offs", text, figures=figures),) if figures else ()),
+        *((_details(results, rankings, questions),) if rankings else ()),
+        Section("tables", "What was run", tables=nonempty),
     )
 
 
@@ -266,7 +266,8 @@ def main_questions(results: Results) -> list[str]:
 def questions_about(results: Results, criteria: Sequence[str]) -> list[str]:
     """The names of all questions about these criteria, by a measure."""
     questions = [question_in(row) for row in results.questions.to_pylist()]
-    return [one.name for one in questions if one.measure and criterion_name(one) in criteria]
+    measured = (question for question in questions if question.measure)
+    return [question.name for question in measured if criterion_name(question) in criteria]
 
 
 def question_of(results: Results, criterion: str, measure: str | None = None) -> str | None:
@@ -296,30 +297,32 @@ def _who_wins(results: Results, rankings: Sequence[Ranking]) -> Section:
     from evenhand.benchmark.figures import ranking_figure
 
     first = rankings[0]
-    what = theme_of(results).question(first.question)
+    question = theme_of(results).question(first.question)
     share = f"{100 * first.loss:g} %"
     text = (
-        f"By {what} ({first.track}): {first.sentence} The number of a method is the share of the "
-        "base model’s gap that is gone, averaged over what may be given up for it: from nothing to "
-        f"{share} of accuracy, or of RMSE. 0 is like the base model, 1 is no gap at no loss. "
+        f"By {question} ({first.track}): {first.sentence} The number of a method is the share of "
+        "the base model’s gap that is gone, averaged over what may be given up for it: from "
+        f"nothing to {share} of accuracy, or of RMSE. 0 is like the base model, 1 is no gap at no "
+        "loss. "
         "A setting is chosen on other splits than it is judged on. Intervals and tests over splits "
         "know that splits share rows (Nadeau and Bengio); mean ranks over problems are compared as "
         "Demšar proposes."
     )
     figures = {
-        ranking_table(results, one).name: partial(ranking_figure, ranking=one) for one in rankings
+        ranking_table(results, ranking).name: partial(ranking_figure, ranking=ranking)
+        for ranking in rankings
     }
     tables = tuple(
         replace(table, name=f"{table.name}-table")
-        for table in (ranking_table(results, one) for one in rankings)
+        for table in (ranking_table(results, ranking) for ranking in rankings)
     )
     return Section("ranking", "Who removes most of the gap", text, figures=figures, tables=tables)
 
 
-def _details(results: Results, rankings: Sequence[Ranking], asked: Sequence[str]) -> Section:
+def _details(results: Results, rankings: Sequence[Ranking], questions: Sequence[str]) -> Section:
     tables = [make(results, ranking) for ranking in rankings for make in (area_table, pair_table)]
     text = "Problem by problem, pair by pair, setting by setting."
-    tables += [empty_cell_table(results), score_table(results, asked)]
+    tables += [empty_cell_table(results), score_table(results, questions)]
     return Section("details", "In detail", text, tables=tuple(tables))
 
 

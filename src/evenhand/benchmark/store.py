@@ -61,16 +61,16 @@ class Store:
     folder: Path
 
     def entries(self) -> dict[str, Entry]:
-        """What is known of every run that is there, by key; the manifest is brought up to date."""
-        here = {path.stem: path for path in self.folder.glob("runs/*/*.parquet")}
+        """The entries of all stored runs by key; the manifest is updated."""
+        paths = {path.stem: path for path in self.folder.glob("runs/*/*.parquet")}
         listed = read_manifest(self._manifest)
-        known = {
-            key: listed[key] if key in listed else read_about(here[key]) for key in sorted(here)
+        entries = {
+            key: listed[key] if key in listed else read_about(paths[key]) for key in sorted(paths)
         }
-        if here and not _is_whole(self._manifest, known, listed):
+        if paths and not _is_whole(self._manifest, entries, listed):
             with suppress(OSError):  # a folder that cannot be written can be read all the same
-                write_manifest(self._manifest, known.values())
-        return known
+                write_manifest(self._manifest, entries.values())
+        return entries
 
     def current(self) -> tuple[dict[str, Entry], dict[str, Entry]]:
         """The entries, without those that a later version replaces; and these.
@@ -98,11 +98,11 @@ class Store:
         )
 
     def keys(self) -> set[str]:
-        """The runs that are there."""
+        """The keys of the stored runs."""
         return {path.stem for path in self.folder.glob("runs/*/*.parquet")}
 
     def failures(self) -> dict[str, Entry]:
-        """What failed and has not succeeded since, by key."""
+        """Runs that failed and have not succeeded since, by key."""
         done = self.keys()
         read = {
             path.stem: _document(path.read_bytes())
@@ -116,8 +116,8 @@ class Store:
 
         A damaged truth costs no run that is sound: it is counted from the data again.
         """
-        wanted = self.keys() if keys is None else set(keys)
-        paths = [one for one in self.folder.glob("runs/*/*.parquet") if one.stem in wanted]
+        chosen = self.keys() if keys is None else set(keys)
+        paths = [path for path in self.folder.glob("runs/*/*.parquet") if path.stem in chosen]
         faults = {path: _fault(path) for path in sorted(paths)}
         sound = [read_about(path) for path, fault in faults.items() if fault is None]
         truths = {path for path in map(self.truth_path, sound) if path.exists()}
@@ -161,23 +161,23 @@ class Store:
             return None
 
     def adopt(self, other: Store, wanted: Iterable[Entry]) -> int:
-        """Take from another folder what it has of these runs; how many those were.
+        """Copy these runs from another folder where it has them; return their number.
 
         A run is the same if its key is, or if it has the same names, settings, code and rows: made
         with other versions of packages, then, which its entry goes on to say.
         """
         theirs = other.entries()
         by_name = {_identity(entry): entry for entry in other.current()[0].values()}
-        taken = 0
+        number = 0
         for entry in wanted:
             stored = theirs.get(entry["key"]) or by_name.get(_identity(entry))
             if stored is not None and _fault(other.truth_path(stored)) is None:
                 truth = other.truth(stored)
                 self.add_truth(entry["problem"], entry["split_key"], truth)
-                kept = {**stored, **entry, "stored_as": stored["key"]}
-                self.add(other.predictions(stored), kept)
-                taken += 1
-        return taken
+                adopted = {**stored, **entry, "stored_as": stored["key"]}
+                self.add(other.predictions(stored), adopted)
+                number += 1
+        return number
 
     def pack(self, path: str | Path) -> int:
         """Put predictions and truth of all current runs into one .tar.xz; how many runs.
@@ -191,10 +191,10 @@ class Store:
 
         def fill(file: Any) -> None:
             with tarfile.open(fileobj=file, mode="w:xz") as archive:
-                for one in sorted(paths):
-                    about = tarfile.TarInfo(one.relative_to(self.folder).as_posix())
-                    about.size = one.stat().st_size
-                    with one.open("rb") as content:
+                for source in sorted(paths):
+                    about = tarfile.TarInfo(source.relative_to(self.folder).as_posix())
+                    about.size = source.stat().st_size
+                    with source.open("rb") as content:
                         archive.addfile(about, content)
 
         fill_whole(Path(path), fill)
@@ -228,7 +228,7 @@ class Store:
         return self.folder / "bases" / plain(problem) / f"{base_key}.parquet"
 
     def sweep(self) -> None:
-        """Remove what killed processes left unfinished."""
+        """Remove unfinished files of killed processes."""
         sweep(self.folder)
 
     @property
@@ -237,7 +237,7 @@ class Store:
 
 
 def groups_of(truth: Truth, times: int = 1) -> Groups:
-    """The groups of the test rows, all of them several times over."""
+    """The groups of the test rows, repeated."""
     return Groups(np.tile(truth.group, times).astype(np.uint32), truth.groups, ("group",))
 
 
@@ -254,7 +254,7 @@ def counts(truth: Truth, predictions: Predictions, *, drawn: bool = False) -> Ta
 
 
 def plain(name: str) -> str:
-    """A name that any file system takes.
+    """A name that any file system accepts.
 
     >>> plain("my task: 1/2")
     'my_task_1_2'
@@ -284,16 +284,16 @@ def write_manifest(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines))
 
 
-def _is_whole(path: Path, known: dict[str, Entry], listed: dict[str, Entry]) -> bool:
+def _is_whole(path: Path, entries: dict[str, Entry], listed: dict[str, Entry]) -> bool:
     """Whether a manifest has a line for each run and no other, torn or empty."""
-    if known.keys() != listed.keys():
+    if entries.keys() != listed.keys():
         return False
     content = path.read_bytes()
-    return content.count(b"\n") == len(known) and content.endswith(b"\n")
+    return content.count(b"\n") == len(entries) and content.endswith(b"\n")
 
 
 def _versions_of(entry: Entry) -> list[tuple[Any, Any]]:
-    """Of what there may be several versions, and which one this is."""
+    """The identity of a run without its version, and the version."""
     method = (entry["base"], entry["method"], entry["constraint"], entry.get("fit_rows"))
     problem, settings = entry["problem"], entry.get("settings")
     return [
@@ -304,7 +304,7 @@ def _versions_of(entry: Entry) -> list[tuple[Any, Any]]:
 
 
 def _identity(entry: Entry) -> tuple[Any, ...]:
-    """By what a run of other versions of packages is recognized: names, settings, code and rows."""
+    """The identity of a run across versions of packages: names, settings, code and rows."""
     parts = (*NAMES, "settings", "code", "split_key")
     return tuple(entry.get(name) for name in parts)
 
@@ -322,7 +322,7 @@ def _truth(path: Path) -> Truth:
 
 
 def _fault(path: Path) -> str | None:
-    """Why a file cannot be used, if so."""
+    """Why a file cannot be used; None if it can."""
     try:
         read_about(path)
         read_columns(path)

@@ -1,4 +1,4 @@
-"""What commands share that read columns of files, print one result, and write it to files."""
+"""Shared by commands that read columns of files, print one result, and write it to files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from evenhand.cli import failures
 from evenhand.cli.columns import flag_of
 from evenhand.cli.failures import failures_in_one_line, interruptible
 from evenhand.cli.numbers import NumberRange
-from evenhand.cli.options import bins_of, discount_given
-from evenhand.cli.summary import drawn
+from evenhand.cli.options import bins_of, discount_of
+from evenhand.cli.summary import summary_text
 from evenhand.cli.terminal import busy, complain, echoed
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 READ: dict[str, Callable[[Any], Any]] = {
-    "discount": discount_given,
+    "discount": discount_of,
     "bins": lambda given: dict(map(bins_of, given)),
 }
 
@@ -54,7 +54,7 @@ def confidence_option(about: str = "Confidence of every interval.") -> Option:
 
 
 def output_options(**about: str) -> Option:
-    """Options of files to write, by what each holds, and --quiet."""
+    """Options of output files, by content, and --quiet."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option("--quiet", is_flag=True, help="Print nothing; write the files.")(
@@ -68,22 +68,22 @@ def output_options(**about: str) -> Option:
 
 
 def answer(
-    given: Mapping[str, Any],
+    options: Mapping[str, Any],
     doing: str,
     ask: Callable[[], Any],
     contents: Callable[[Any], Contents],
-    text: Callable[[Any], str] = lambda found: drawn(found.document()),
+    text: Callable[[Any], str] = lambda result: summary_text(result.document()),
 ) -> None:
-    """Ask, print, write what was asked for, and leave with the exit status."""
+    """Compute and print a result, write the requested files, and exit with the status."""
     with interruptible():
         with failures_in_one_line():
-            outputs = {name: path for name, path in given.items() if path and name in OUTPUTS}
-            check_outputs(outputs, found_files(given["files"]))
-            with busy(doing, quiet=given["quiet"]):
-                found = ask()
-                made = contents(found)
-        failed = [] if given["quiet"] else echoed(text(found))
-        failed += write_all({outputs[name]: made[name] for name in OUTPUTS if name in outputs})
+            outputs = {name: path for name, path in options.items() if path and name in OUTPUTS}
+            check_outputs(outputs, found_files(options["files"]))
+            with busy(doing, quiet=options["quiet"]):
+                result = ask()
+                by_output = contents(result)
+        failed = [] if options["quiet"] else echoed(text(result))
+        failed += write_all({outputs[name]: by_output[name] for name in OUTPUTS if name in outputs})
         complain(failed)
     click.get_current_context().exit(failures.UNWRITTEN if failed else failures.PASSED)
 
@@ -91,40 +91,42 @@ def answer(
 OUTPUTS = ("csv", "json", "markdown", "png", "html")  # the page, which takes longest, comes last
 
 
-def picture(found: Any) -> bytes:
+def picture(result: Any) -> bytes:
     """The figure of a result as a PNG."""
     page = io.BytesIO()
-    found.plot().savefig(page, dpi=150)
+    result.plot().savefig(page, dpi=150)
     return page.getvalue()
 
 
-def columns_asked(
-    given: Mapping[str, Any], roles: Collection[str], *more: str
+def arguments_of(
+    options: Mapping[str, Any], roles: Collection[str], *extra: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a request says by role, with the columns of its files, and further columns by name."""
-    said = {name: given[flag_of(name)] for name in roles}
-    said |= {name: read(said[name]) for name, read in READ.items() if name in said}
-    named = [name for name in roles if ROLES[name].is_column]
-    wanted = [column for name in named for column in listed(said[name])]
-    columns = columns_of_files(given["files"], [*wanted, *more])
-    for name in named:
+    """Arguments by role, with the columns of the files, and further columns by name."""
+    arguments = {name: options[flag_of(name)] for name in roles}
+    arguments |= {name: read(arguments[name]) for name, read in READ.items() if name in arguments}
+    column_roles = [name for name in roles if ROLES[name].is_column]
+    wanted = [column for name in column_roles for column in listed(arguments[name])]
+    columns = columns_of_files(options["files"], [*wanted, *extra])
+    for name in column_roles:
         if ROLES[name].is_several:
-            said[name] = {column: columns[column] for column in said[name]} or None
-        elif said[name] is not None:
-            said[name] = columns[said[name]]
+            arguments[name] = {column: columns[column] for column in arguments[name]} or None
+        elif arguments[name] is not None:
+            arguments[name] = columns[arguments[name]]
     times = None
-    if said.get("rows") is not None:
-        times = line_counts(said["rows"], repr(given["rows"]))
-    bins, missing = said.pop("bins"), said.pop("missing")
-    if "sensitive_features" in said:
-        said["sensitive_features"] = people_of(said["sensitive_features"], bins, missing, times)
-    return said, {name: columns[name] for name in more}
+    if arguments.get("rows") is not None:
+        times = line_counts(arguments["rows"], repr(options["rows"]))
+    bins, missing = arguments.pop("bins"), arguments.pop("missing")
+    if "sensitive_features" in arguments:
+        arguments["sensitive_features"] = groups_of_lines(
+            arguments["sensitive_features"], bins, missing, times
+        )
+    return arguments, {name: columns[name] for name in extra}
 
 
-def people_of(
+def groups_of_lines(
     columns: Mapping[str, Any], bins: Bins, missing: Missing, times: NDArray[np.int64] | None
 ) -> Groups:
-    """The group of every line; quantiles and notes are those of the rows that lines stand for."""
+    """The group of every line; quantiles and notes are of the rows that lines represent."""
     if times is None or set(bins) - set(columns):  # unknown columns are refused there
         return groups(columns, bins=bins or None, missing=missing)
     coded = dict(columns)
@@ -133,24 +135,24 @@ def people_of(
     return GroupColumns(tuple(columns), missing).groups_of(cells)
 
 
-def _cut(name: str, column: Any, wanted: int | Sequence[float], times: NDArray[np.int64]) -> Column:
+def _cut(name: str, column: Any, bins: int | Sequence[float], times: NDArray[np.int64]) -> Column:
     """Amounts between edges, or between the quantiles of all rows."""
-    if not isinstance(wanted, int):
-        return cut(column, wanted, name)
+    if not isinstance(bins, int):
+        return cut(column, bins, name)
     amounts = numbers(column, name)
-    known = np.isfinite(amounts) & (times > 0)
-    return binned(amounts, quantile_edges_of(amounts[known], times[known], wanted))
+    counted = np.isfinite(amounts) & (times > 0)
+    return binned(amounts, quantile_edges_of(amounts[counted], times[counted], bins))
 
 
-def columns_of_files(files: Sequence[str], wanted: Sequence[str]) -> dict[str, Any]:
-    """The columns that are read, whole: models are compared row by row."""
-    table = open_files(connect(), files, wanted)
-    for name in wanted:
+def columns_of_files(files: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+    """The columns in memory: models are compared row by row."""
+    table = open_files(connect(), files, names)
+    for name in names:
         if name not in table.columns:
             raise InputError(
                 f"There is no column {name!r}; there are {list(table.columns)}."
                 f"{did_you_mean(name, table.columns)}"
             )
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(wanted))
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(names))
     rows = table.project(quoted).to_arrow_table()
     return {name: rows.column(name) for name in rows.column_names}

@@ -34,16 +34,16 @@ that no other can reach, and nothing leaves it. Stop it with Ctrl-C.
 )
 @click.option("--no-browser", is_flag=True, help="Print the link without opening a browser.")
 def app(file: str | None, port: int, no_browser: bool) -> None:
-    """Serve the page; its help stands above."""
+    """Serve the page; its help is above."""
     with failures_in_one_line():
         require("starlette", "uvicorn", purpose="The page", extra="app")
         from evenhand.app.server import serve
 
         def reading(read: Callable[[], str], desk: Desk) -> str:
-            with progress("Reading …") as told:
+            with progress("Reading …") as update:
 
                 def look() -> None:
-                    told(round(1000 * (desk.progress().get("share") or 0)), 1000)
+                    update(round(1000 * (desk.progress().get("share") or 0)), 1000)
 
                 return done_unless_stopped(read, desk.stop, look)
 

@@ -72,12 +72,12 @@ EXAMPLES = "\n".join(
 
 
 @click.command("audit", params=PARAMETERS, help=HELP, epilog=EXAMPLES)
-def audit(**given: Any) -> None:
-    """Count, audit, judge, print and write; its help stands above."""
+def audit(**options: Any) -> None:
+    """Count, audit, judge, print and write; its help is above."""
     started = time.monotonic()
     with interruptible():
         with failures_in_one_line():
-            request = request_of(given)
+            request = request_of(options)
             check_outputs(request.outputs, read_files(request))
             quiet = request.printing["quiet"]
             report, judgements = answered(request, quiet=quiet)
@@ -94,32 +94,34 @@ def answered(
 ) -> tuple[Audit | PartialAudit, Sequence[Judgement]]:
     """The audit, and the outcomes of the gates."""
     if request.is_unknown:
-        with progress("Auditing …", quiet=quiet) as told:
-            unknown = audited_unknown(request, told)
+        with progress("Auditing …", quiet=quiet) as update:
+            unknown = audited_unknown(request, update)
         return unknown, unknown.judgements
-    with progress("Counting …", quiet=quiet) as told:
-        evidence = evidence_of(request, told)
-    with progress("Auditing …", quiet=quiet) as told:
-        report = audited(evidence, request, told)
+    with progress("Counting …", quiet=quiet) as update:
+        evidence = evidence_of(request, update)
+    with progress("Auditing …", quiet=quiet) as update:
+        report = audited(evidence, request, update)
     return report, judge(request.gates, report.measured)
 
 
 def read_files(request: Request) -> list[Path]:
-    """Every file that is read: those of the rows, and that of the options."""
+    """The input files: those of the rows, and that of the options."""
     options: Path | None = click.get_current_context().meta.get(OPTIONS_FILE)
     return [*found_files(request.files), *([options] if options else [])]
 
 
-def evidence_of(request: Request, told: Progress | None = None) -> Evidence:
-    """Count the rows of the files; say how far it is while that goes on."""
-    return read(request, lambda data: data.counted, told)
+def evidence_of(request: Request, update: Progress | None = None) -> Evidence:
+    """Count the rows of the files, with progress."""
+    return read(request, lambda data: data.counted, update)
 
 
 Found = TypeVar("Found")
 
 
-def read(request: Request, answer: Callable[[Data], Found], told: Progress | None = None) -> Found:
-    """What the rows of the files answer; say how far it is while they are read."""
+def read(
+    request: Request, answer: Callable[[Data], Found], update: Progress | None = None
+) -> Found:
+    """An answer from the rows of the files, with progress while they are read."""
     database = connect()
     passes = Passes(SCORES if request.columns.get("y_score") else LABELS)
 
@@ -130,38 +132,38 @@ def read(request: Request, answer: Callable[[Data], Found], told: Progress | Non
         return answer(Data(data=table, **request.columns, **request.reading))
 
     def look() -> None:
-        if told is not None and hasattr(database, "query_progress"):  # not in DuckDB 1.1
-            told(round(1000 * passes.done(database.query_progress())), 1000)
+        if update is not None and hasattr(database, "query_progress"):  # not in DuckDB 1.1
+            update(round(1000 * passes.done(database.query_progress())), 1000)
 
     return done_unless_stopped(done, database.interrupt, look)
 
 
-def audited_unknown(request: Request, told: Progress | None = None) -> PartialAudit:
-    """Audit files whose groups are not known for sure, with whatever the gates ask for besides."""
+def audited_unknown(request: Request, update: Progress | None = None) -> PartialAudit:
+    """Audit files whose groups are uncertain, with whatever else the gates need."""
     measures = [*(request.measures or ("mpd",)), *(gate.measure for gate in request.gates)]
     gates = [str(gate) for gate in request.gates]
-    asked = {
+    options = {
         "criteria": request.criteria or None,
         "measures": list(dict.fromkeys(measures)),
         "fail_if": gates,
         **request.auditing,
     }
-    return read(request, lambda data: audit_unknown(data, **asked), told)
+    return read(request, lambda data: audit_unknown(data, **options), update)
 
 
-def audited(evidence: Evidence, request: Request, told: Progress | None = None) -> Audit:
-    """Audit what was counted, with whatever the gates ask for besides."""
+def audited(evidence: Evidence, request: Request, update: Progress | None = None) -> Audit:
+    """Audit the counts, with whatever else the gates need."""
     measures = [*(request.measures or MEASURES), *(gate.measure for gate in request.gates)]
     measures = list(dict.fromkeys(measures))
     usual, _ = answerable(evidence, request.criteria or None, measures)
     names = [question.name for question in usual]
-    more = [gate.criterion for gate in request.gates if gate.criterion not in names]
+    extra = [gate.criterion for gate in request.gates if gate.criterion not in names]
     return audit_evidence(
         evidence,
-        criteria=[*names, *dict.fromkeys(more)] if request.criteria or more else None,
+        criteria=[*names, *dict.fromkeys(extra)] if request.criteria or extra else None,
         measures=measures,
         fail_if=[str(gate) for gate in request.gates],
-        progress=told,
+        progress=update,
         **request.auditing,
     )
 
@@ -173,13 +175,13 @@ def published(
     seconds: float,
     filled: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Print the audit, then write what was asked for; what could not be written, and why.
+    """Print the audit, then write the requested files; return the failures.
 
     Where a standard was asked for, its document is what is `filled` in.
     """
     failed = printed(report, judgements, **request.printing)
     if filled is not None and not request.printing["quiet"]:
-        failed += echoed("\n".join(["", *map(plain, _said(filled)), ""]))
+        failed += echoed("\n".join(["", *map(plain, _standard_lines(filled)), ""]))
     make = {
         "html": lambda: report.to_html() if filled is None else page(filled),
         "json": lambda: _json(filled or report.document(), judgements),
@@ -193,8 +195,8 @@ def published(
     return failed
 
 
-def _said(filled: dict[str, Any]) -> list[str]:
-    """What the page of a standard says first, and when its profile was reviewed."""
+def _standard_lines(filled: dict[str, Any]) -> list[str]:
+    """The first sentences of a standard's page, and the review date of its profile."""
     return [f"{filled['standard']}:", *filled["shows"], filled["review"]["sentence"]]
 
 
@@ -211,7 +213,7 @@ def printed(
     full: bool = False,
     quiet: bool = False,
 ) -> list[str]:
-    """Print the audit; what could not be printed, and why."""
+    """Print the audit; return the failures."""
     document = {**report.document(), "gates": []}  # printed by themselves, below
     return echoed(
         text_of(lambda screen: show(document, judgements, screen, full=full, quiet=quiet))
@@ -219,7 +221,7 @@ def printed(
 
 
 def status_of(judgements: Sequence[Judgement], failed: Sequence[str]) -> int:
-    """The exit status: the gates first, then what could not be written."""
+    """The exit status: from the gates first, then from failed outputs."""
     outcomes = {judgement.outcome for judgement in judgements}
     if "violation" in outcomes:
         return failures.VIOLATED

@@ -135,15 +135,15 @@ def verify(design: Path, out: Path | None) -> None:
 
         if design.is_dir():
             store = Store(design)
-            wanted = store.keys()
+            keys = store.keys()
         else:
-            store, wanted = Store(out or design.with_suffix("")), set(design_in(design).runs())
-        there = len(wanted & store.keys())
-        damaged = store.set_aside_damaged(wanted)
+            store, keys = Store(out or design.with_suffix("")), set(design_in(design).runs())
+        stored = len(keys & store.keys())
+        damaged = store.set_aside_damaged(keys)
     for path, fault in damaged.items():
         tell(f"  set aside: {path}: {fault}", err=True)
-    runs = len([path for path in damaged if path.stem in wanted])
-    tell(f"{store.folder}: {there:,} runs read, {runs:,} damaged.")
+    runs = len([path for path in damaged if path.stem in keys])
+    tell(f"{store.folder}: {stored:,} runs read, {runs:,} damaged.")
     click.get_current_context().exit(FAILED if damaged else 0)
 
 
@@ -185,7 +185,7 @@ def _cluster(address: str | None) -> Iterator[None]:
 
 
 def _finish(state: Status, folder: Path) -> None:
-    """Say how far it came, and leave with the status that goes with it."""
+    """Print the progress, and exit with its status."""
     _say(state, folder)
     click.get_current_context().exit(FAILED if state.missing else 0)
 
@@ -194,7 +194,7 @@ def _say(state: Status, folder: Path) -> None:
     tell(f"{folder}: {state.done:,} of {state.runs:,} runs have a result.")
     for line in _failed(state.failures.values()):
         tell(f"  failed: {line}", err=True)
-    reasons = list(dict.fromkeys(f"{one.problem}: {one.reason}" for one in state.skipped))
+    reasons = list(dict.fromkeys(f"{run.problem}: {run.reason}" for run in state.skipped))
     for reason in reasons[:MOST_SKIPPED]:
         tell(f"  skipped: {reason}", err=True)
     if len(reasons) > MOST_SKIPPED:
@@ -203,15 +203,15 @@ def _say(state: Status, folder: Path) -> None:
 
 def _failed(failures: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each method that failed on a problem with some error: a run, and how many."""
-    alike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    by_error: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for run in sorted(failures, key=_order):
         error = " ".join(run["error"].split())[:300]
-        alike.setdefault((run["problem"], run["base"], run["method"], error), []).append(run)
-    for (problem, base, method, error), runs in alike.items():
+        by_error.setdefault((run["problem"], run["base"], run["method"], error), []).append(run)
+    for (problem, base, method, error), runs in by_error.items():
         value = runs[0]["hyperparameter"]
         setting = "" if value is None else f" {runs[0]['parameter']}={value}"
-        more = f" ({plural(len(runs) - 1, 'other run')} of it likewise)" if runs[1:] else ""
-        yield f"{problem}, seed {runs[0]['seed']}, {base}, {method}{setting}: {error}{more}"
+        remark = f" ({plural(len(runs) - 1, 'other run')} of it likewise)" if runs[1:] else ""
+        yield f"{problem}, seed {runs[0]['seed']}, {base}, {method}{setting}: {error}{remark}"
 
 
 def _order(run: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Options that say which columns are read, and how: those that every function offers too."""
+"""Options for the columns that are read, and how: those of every function."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PROBABLE = [
 
 
 def flag_of(role: str) -> str:
-    """The name under which click passes the option of a role on.
+    """The name under which click passes the option of a role.
 
     >>> flag_of("sensitive_features"), flag_of("score_of")
     ('group', 'score_of')
@@ -50,39 +50,41 @@ def flag_of(role: str) -> str:
     return ROLES[role].option.removeprefix("--").replace("-", "_")
 
 
-def meant_by(options: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """What functions and other tools call these options.
+def synonyms_of(options: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The names of these options in functions and other tools.
 
-    >>> meant_by(["--group", "--html"])["--group"][:2]
+    >>> synonyms_of(["--group", "--html"])["--group"][:2]
     ('sensitive_features', 'group')
     """
-    roles = {one.option.removeprefix("--"): one for one in ROLES.values() if one.option}
+    roles = {role.option.removeprefix("--"): role for role in ROLES.values() if role.option}
     meant = {}
     for option in options:
-        plain = option.removeprefix("--")
-        one = roles.get(plain)
-        name = one.name if one else plain.replace("-", "_")
-        meant[option] = (*((name, *one.also) if one else ()), *SYNONYMS.get(name, ()))
+        bare = option.removeprefix("--")
+        role = roles.get(bare)
+        name = role.name if role else bare.replace("-", "_")
+        meant[option] = (*((name, *role.also) if role else ()), *SYNONYMS.get(name, ()))
     return meant
 
 
 def role_option(role: str, **settings: Any) -> click.Option:
-    """The option of a role; `settings` are what a command says otherwise."""
+    """The option of a role; `settings` override its defaults."""
     declared = ROLES[role]
-    given = {"help": declared.brief, **_shape(declared), **SHAPES.get(role, {}), **settings}
-    shown = given.get("default") is not None
-    return click.Option([declared.option], show_default=shown, **given)
+    arguments = {"help": declared.brief, **_shape(declared), **SHAPES.get(role, {}), **settings}
+    has_default = arguments.get("default") is not None
+    return click.Option([declared.option], show_default=has_default, **arguments)
 
 
 def role_options(
     roles: Collection[str] | None = None, **settings: Mapping[str, Any]
 ) -> Callable[[click.Command], click.Command]:
     """Give a command the options of these roles, by default of all, before its own."""
-    chosen = [name for name, one in ROLES.items() if one.option and (not roles or name in roles)]
+    chosen = [name for name, role in ROLES.items() if role.option and (not roles or name in roles)]
 
     def add(command: click.Command) -> click.Command:
-        at = sum(isinstance(one, click.Argument) for one in command.params)
-        command.params[at:at] = [role_option(name, **settings.get(name, {})) for name in chosen]
+        position = sum(isinstance(parameter, click.Argument) for parameter in command.params)
+        command.params[position:position] = [
+            role_option(name, **settings.get(name, {})) for name in chosen
+        ]
         return command
 
     return add
@@ -90,33 +92,33 @@ def role_options(
 
 def probable_options(command: click.Command) -> click.Command:
     """Give a command the options of probable groups, after those of its columns."""
-    at = max(n for n, one in enumerate(command.params) if one.name == "group") + 1
-    command.params[at:at] = PROBABLE
+    position = max(n for n, parameter in enumerate(command.params) if parameter.name == "group") + 1
+    command.params[position:position] = PROBABLE
     return command
 
 
-def probable_given(given: Mapping[str, Any]) -> Probable | None:
+def probable_groups(options: Mapping[str, Any]) -> Probable | None:
     """The groups, where columns of their probabilities were named; else None."""
-    probabilities, known = dict(map(probability, given["probable"])), given["group"]
-    if not known and not probabilities:
+    probabilities, group = dict(map(probability, options["probable"])), options["group"]
+    if not group and not probabilities:
         raise click.UsageError(
             "Name the column of the groups: --group sex (repeat it to cross them)."
         )
-    if given["assuming"] and not probabilities:
+    if options["assuming"] and not probabilities:
         raise click.UsageError(
             "--assuming needs --probable: name the columns of the probabilities."
         )
     if not probabilities:
         return None
-    if len(known) > 1:
+    if len(group) > 1:
         raise click.UsageError(
             "With --probable, pass one --group: the group of those whose group is known."
         )
     return probable(
         list(probabilities.values()),
         groups=list(probabilities),
-        known=next(iter(known), None),
-        assuming=given["assuming"],
+        known=next(iter(group), None),
+        assuming=options["assuming"],
     )
 
 
@@ -134,12 +136,12 @@ def probability(text: str) -> tuple[str, str]:
     return name.strip(), column.strip()
 
 
-def columns_given(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that were named on the command line, by role; several as a list."""
-    named = {name: given.get(flag_of(name)) for name, one in ROLES.items() if is_named(one)}
+def columns_by_role(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns named on the command line, by role; several as a list."""
+    values = {name: options.get(flag_of(name)) for name, role in ROLES.items() if is_named(role)}
     return {
         name: (list(value) or None) if isinstance(value, tuple) else value
-        for name, value in named.items()
+        for name, value in values.items()
     }
 
 

@@ -13,7 +13,7 @@ from evenhand._errors import require
 from evenhand._kinds import check_roles
 from evenhand.cli.answers import (
     answer,
-    columns_asked,
+    arguments_of,
     confidence_option,
     files_argument,
     output_options,
@@ -74,38 +74,38 @@ COLUMNS = (
     json="Write every number.",
     markdown="Write the tables as Markdown.",
 )
-def compare(**given: Any) -> None:
-    """Read, compare, print and write; its help stands above."""
+def compare(**options: Any) -> None:
+    """Read, compare, print and write; its help is above."""
     answer(
-        given,
+        options,
         "Comparing …",
-        lambda: comparison_of(given),
-        lambda found: {
-            "json": found.to_json,
-            "markdown": found.to_markdown,
-            "html": found.to_html,
+        lambda: comparison_of(options),
+        lambda comparison: {
+            "json": comparison.to_json,
+            "markdown": comparison.to_markdown,
+            "html": comparison.to_html,
         },
     )
 
 
-def comparison_of(given: dict[str, Any]) -> Comparison:
+def comparison_of(options: dict[str, Any]) -> Comparison:
     """Compare the models of a request."""
-    if given["html"]:
+    if options["html"]:
         require("jinja2", purpose="The page", extra="cli")
-    models = dict(map(model_of, given["prediction"]))
-    if len(models) < len(given["prediction"]):
+    models = dict(map(model_of, options["prediction"]))
+    if len(models) < len(options["prediction"]):
         raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
     for name in models.values():
-        check_roles(y_true=given["target"], y_pred=name, sensitive_features=given["group"])
-    asked, predicted = columns_asked(given, COLUMNS, *models.values())
+        check_roles(y_true=options["target"], y_pred=name, sensitive_features=options["group"])
+    arguments, predicted = arguments_of(options, COLUMNS, *models.values())
     return compared(
-        asked.pop("y_true"),
+        arguments.pop("y_true"),
         {model: predicted[name] for model, name in models.items()},
-        **asked,
-        criteria=list(given["criterion"]) or None,
-        measures=list(given["measure"]) or MEASURES,
-        confidence=given["confidence"],
-        title=given["title"] or f"Models in {', '.join(given['files'])}",
+        **arguments,
+        criteria=list(options["criterion"]) or None,
+        measures=list(options["measure"]) or MEASURES,
+        confidence=options["confidence"],
+        title=options["title"] or f"Models in {', '.join(options['files'])}",
     )
 
 

@@ -94,19 +94,19 @@ def _files(origin: Origin) -> str:
     if not origin.files:
         return "simulated"
     first = origin.files[0]
-    more = f" and {len(origin.files) - 1} more" if len(origin.files) > 1 else ""
+    remainder = f" and {len(origin.files) - 1} more" if len(origin.files) > 1 else ""
     check = f"sha256 {first.sha256}" if first.sha256 else "no checksum known: counts are checked"
     address = f" from {first.url} ({check})" if first.url else ""
     stand_in = f"; stand-in: {origin.stand_in}" if origin.is_stand_in else ""
-    return f"{first.name}{more}{address}{stand_in}"
+    return f"{first.name}{remainder}{address}{stand_in}"
 
 
 def _state(task: Task) -> str:
-    here = next((origin for origin in task.origins if is_here(origin)), None)
-    if here is None:
+    origin = next((origin for origin in task.origins if is_here(origin)), None)
+    if origin is None:
         return "to download"
-    if here.simulate is not None:
+    if origin.simulate is not None:
         return "simulated"
-    if here.files[0].packaged:
+    if origin.files[0].packaged:
         return "packaged with evenhand"
-    return "here, a stand-in" if here.is_stand_in else "here"
+    return "here, a stand-in" if origin.is_stand_in else "here"

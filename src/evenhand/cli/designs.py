@@ -1,4 +1,4 @@
-"""What the commands about a benchmark share: its design, its folder, and what can go wrong."""
+"""Shared by the commands about a benchmark: its design, its folder, and failures."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ design_argument = click.argument("design", type=click.Path(dir_okay=False, path_
 
 @contextmanager
 def failures_in_one_line() -> Iterator[None]:
-    """Turn what goes wrong with a benchmark, whose designs have no options, into one message."""
+    """Turn failures of a benchmark, whose designs have no options, into one message."""
     with failures.interruptible(RESUMABLE), failures.failures_in_one_line(worded=str):
         yield
 
 
 def design_in(path: Path) -> Design:
-    """The design in a file, which may name modules beside it."""
+    """The design in a file, which may name modules next to it."""
     from evenhand.benchmark import read_design
 
     sys.path.insert(0, str(path.parent.absolute()))
@@ -51,13 +51,13 @@ def design_in(path: Path) -> Design:
 
 
 def read_by(design: Design, path: Path) -> list[Path]:
-    """The files that a design stands in and reads, which no output may replace."""
+    """The files of a design and those it reads, which no output may replace."""
     problems = (problem for study in design.studies for problem in study.problems)
     return [path, *(Path(problem.source) for problem in problems if problem.is_file)]
 
 
 def results_of(design: Design, folder: Path, jobs: int | None = None) -> Results:
-    """The scores of a design's runs that are there."""
+    """The scores of a design's stored runs."""
     from evenhand.benchmark import results
 
     return results(folder, design, n_jobs=jobs)

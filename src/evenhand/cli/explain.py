@@ -11,7 +11,7 @@ from evenhand._kinds import check_roles
 from evenhand._why import Account, explain
 from evenhand.cli.answers import (
     answer,
-    columns_asked,
+    arguments_of,
     confidence_option,
     files_argument,
     output_options,
@@ -75,40 +75,40 @@ COLUMNS = (
     markdown="Write it as Markdown.",
     png="Draw the parts.",
 )
-def explain_(**given: Any) -> None:
-    """Read, explain, print and write; its help stands above."""
+def explain_(**options: Any) -> None:
+    """Read, explain, print and write; its help is above."""
     answer(
-        given,
+        options,
         "Explaining …",
-        lambda: account_of(given),
-        lambda found: {
-            "html": found.to_html,
-            "json": found.to_json,
-            "markdown": found.to_markdown,
-            "png": lambda: picture(found),
+        lambda: account_of(options),
+        lambda account: {
+            "html": account.to_html,
+            "json": account.to_json,
+            "markdown": account.to_markdown,
+            "png": lambda: picture(account),
         },
     )
 
 
-def account_of(given: dict[str, Any]) -> Account:
+def account_of(options: dict[str, Any]) -> Account:
     """The account of a request."""
-    roles = {name: given[flag_of(name)] for name in ("y_true", "y_pred", "y_score")}
-    if given["prediction"] is None and None in (given["score"], given["threshold"]):
+    roles = {name: options[flag_of(name)] for name in ("y_true", "y_pred", "y_score")}
+    if options["prediction"] is None and None in (options["score"], options["threshold"]):
         raise InputError(
             "Name the decisions by --prediction, or by --score and the --threshold that cuts it."
         )
-    check_roles(**roles, sensitive_features=given["group"])
-    taken = [name for name in (*roles.values(), *given["group"]) if name in given["by"]]
-    if taken:
+    check_roles(**roles, sensitive_features=options["group"])
+    shared = [name for name in (*roles.values(), *options["group"]) if name in options["by"]]
+    if shared:
         raise InputError(
-            f"The column {taken[0]!r} cannot explain a gap of its own: name by --by what was known "
-            "before the decision."
+            f"The column {shared[0]!r} cannot explain a gap of its own: name by --by what was "
+            "known before the decision."
         )
-    asked, by = columns_asked(given, COLUMNS, *given["by"])
+    arguments, by = arguments_of(options, COLUMNS, *options["by"])
     return explain(
-        given["criterion"],
-        **asked,
+        options["criterion"],
+        **arguments,
         by=by or None,
-        between=given["between"] or None,
-        confidence=given["confidence"],
+        between=options["between"] or None,
+        confidence=options["confidence"],
     )

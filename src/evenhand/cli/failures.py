@@ -1,4 +1,4 @@
-"""What goes wrong becomes one line and an exit status; these are all the statuses there are."""
+"""Failures become one line and an exit status; these are all the statuses."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def interruptible(message: str = HALF_WRITTEN) -> Iterator[None]:
 
 @contextmanager
 def failures_in_one_line(worded: Callable[[str], str] | None = None) -> Iterator[None]:
-    """Turn what is wrong with the caller's command or file into one message and status 2.
+    """Turn faults of the caller's command or file into one message and status 2.
 
     It is `worded` in the options of the command by default.
     """
@@ -113,7 +113,7 @@ def failures_in_one_line(worded: Callable[[str], str] | None = None) -> Iterator
 def done_unless_stopped(
     work: Callable[[], T], stop: Callable[[], None], look: Callable[[], None] | None = None
 ) -> T:
-    """The result of work in a thread; Ctrl-C stops it at once, where it would be heard late.
+    """The result of work in a thread; Ctrl-C stops it at once.
 
     While it goes on, one may `look` how far it is. Between two queries there is nothing to stop, so
     the engine is told again until the work ends.

@@ -12,14 +12,14 @@ from evenhand._words import plain
 from evenhand.cli.answers import (
     Contents,
     answer,
-    columns_asked,
+    arguments_of,
     files_argument,
     output_options,
     picture,
 )
-from evenhand.cli.columns import probable_given, probable_options, role_options
+from evenhand.cli.columns import probable_groups, probable_options, role_options
 from evenhand.cli.numbers import Number, NumberRange, WholeRange
-from evenhand.cli.summary import drawn
+from evenhand.cli.summary import summary_text
 
 if TYPE_CHECKING:
     from evenhand._frontier import Frontier, RegressionFrontier
@@ -96,71 +96,71 @@ COLUMNS = (
 @click.option("--reference", metavar="GROUP", help="The group with which others are compared.")
 @click.option("--rule", type=NumberRange(0), help="Print the rule for this disparity.")
 @output_options(csv="Write the curve.", json="Write the rule; needs --rule.", png="Draw the curve.")
-def frontier_(**given: Any) -> None:
-    """Read, trace, print and write; its help stands above."""
+def frontier_(**options: Any) -> None:
+    """Read, trace, print and write; its help is above."""
 
-    def contents(found: Traced) -> Contents:
-        rule = None if given["rule"] is None else found.rule(given["rule"])
+    def contents(traced: Traced) -> Contents:
+        rule = None if options["rule"] is None else traced.rule(options["rule"])
         return {
-            "csv": lambda: _csv(found.to_dict()),
-            "png": lambda: picture(found),
+            "csv": lambda: _csv(traced.to_dict()),
+            "png": lambda: picture(traced),
             "json": lambda: f"{rule.to_json()}\n" if rule is not None else "",
         }
 
     answer(
-        given,
+        options,
         "Tracing …",
-        lambda: frontier_of(given),
+        lambda: frontier_of(options),
         contents,
-        lambda found: text_of_frontier(found, given["rule"]),
+        lambda traced: text_of_frontier(traced, options["rule"]),
     )
 
 
-def frontier_of(given: dict[str, Any]) -> Traced:
+def frontier_of(options: dict[str, Any]) -> Traced:
     """Trace the frontier of a request."""
     from evenhand._frontier import frontier
 
-    if given["json"] and given["rule"] is None:
+    if options["json"] and options["rule"] is None:
         raise InputError("--json writes a rule: say for which disparity by --rule.")
     check_roles(
-        y_true=given["target"],
-        y_pred=given["prediction"],
-        y_score=given["score"],
-        sensitive_features=given["group"],
+        y_true=options["target"],
+        y_pred=options["prediction"],
+        y_score=options["score"],
+        sensitive_features=options["group"],
     )
-    whom = probable_given(given)
-    if whom is None:
-        asked, _ = columns_asked(given, COLUMNS)
+    membership = probable_groups(options)
+    if membership is None:
+        arguments, _ = arguments_of(options, COLUMNS)
     else:
-        rest = [name for name in COLUMNS if name != "sensitive_features"]
-        asked, columns = columns_asked(given, rest, *whom.names)
+        others = [name for name in COLUMNS if name != "sensitive_features"]
+        arguments, columns = arguments_of(options, others, *membership.names)
         import pyarrow
 
-        asked["sensitive_features"] = whom.read(pyarrow.table(columns))
-    capacity = given["capacity"]
+        arguments["sensitive_features"] = membership.read(pyarrow.table(columns))
+    capacity = options["capacity"]
     return frontier(
-        asked.pop("y_true"),
-        asked.pop("y_score"),
-        **asked,
-        criterion=given["criterion"],
-        measure=given["measure"],
-        values=given["points"],
-        held_out=given["held_out"],
-        recalibrate=given["recalibrate"],
-        rising=given["rising"],
+        arguments.pop("y_true"),
+        arguments.pop("y_score"),
+        **arguments,
+        criterion=options["criterion"],
+        measure=options["measure"],
+        values=options["points"],
+        held_out=options["held_out"],
+        recalibrate=options["recalibrate"],
+        rising=options["rising"],
         capacity=int(capacity) if capacity is not None and capacity.is_integer() else capacity,
-        reference=given["reference"],
+        reference=options["reference"],
     )
 
 
-def text_of_frontier(found: Traced, value: float | None) -> str:
+def text_of_frontier(traced: Traced, value: float | None) -> str:
     """The sentences, the curve, and the rule if one was asked for."""
-    said = drawn(found.document())
+    text = summary_text(traced.document())
     if value is None:
-        return said
-    rule: Any = found.rule(value)
+        return text
+    rule: Any = traced.rule(value)
     lines = ["", f"The rule for {value:g}:", *rule.explain().splitlines()]
-    return said + "".join(f"{plain(line) if line else ''}\n" for line in lines)
+    return text + "".join(f"{plain(line) if line else ''}\n" for line in lines)
 
 
 def _csv(columns: dict[str, list[float]]) -> str:

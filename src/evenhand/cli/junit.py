@@ -38,10 +38,10 @@ def junit(judgements: Sequence[Judgement], title: str, seconds: float) -> str:
 
 def _add_case(suite: ET.Element, judgement: Judgement) -> None:
     gate = judgement.gate
-    kept = f"{gate.name} {WITHIN[gate.sign]} {gate.bound:g}"  # what passes, not what fails
-    about = {"classname": f"evenhand.{gate.criterion}", "name": kept, "time": "0"}
+    criterion = f"{gate.name} {WITHIN[gate.sign]} {gate.bound:g}"  # what passes, not what fails
+    about = {"classname": f"evenhand.{gate.criterion}", "name": criterion, "time": "0"}
     case = ET.SubElement(suite, "testcase", about)
     if judgement.outcome in ELEMENTS:
         why = NOT_XML.sub("\ufffd", judgement.sentence)  # may name a group
-        said = {"message": why, "type": judgement.outcome}
-        ET.SubElement(case, ELEMENTS[judgement.outcome], said).text = why
+        attributes = {"message": why, "type": judgement.outcome}
+        ET.SubElement(case, ELEMENTS[judgement.outcome], attributes).text = why

@@ -11,7 +11,7 @@ from evenhand._words import read_number
 
 
 class Plain(click.ParamType):  # type: ignore[type-arg]
-    """Refuse what Python takes for a number and people do not."""
+    """Refuse what only Python takes for a number."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number; text is read as plain digits."""

@@ -23,7 +23,13 @@ from evenhand._data.surveys import replicate_columns
 from evenhand._errors import InputError, require
 from evenhand._toml import read_toml
 from evenhand._words import did_you_mean, read_number
-from evenhand.cli.columns import PROBABLE, columns_given, meant_by, probable_given, role_option
+from evenhand.cli.columns import (
+    PROBABLE,
+    columns_by_role,
+    probable_groups,
+    role_option,
+    synonyms_of,
+)
 from evenhand.cli.numbers import NumberRange, WholeRange
 from evenhand.cli.terminal import tell
 from evenhand.criteria.questions import questions_of
@@ -37,7 +43,7 @@ OUTPUTS = ("json", "csv", "markdown", "junit", "html")  # the page, which takes 
 
 
 def from_file(context: click.Context, _: click.Parameter, path: str | None) -> str | None:
-    """Callback of --config: what the file says are the defaults of all other options."""
+    """Callback of --config: the file's values become the defaults of all other options."""
     file = Path(path) if path else project_file(Path.cwd())
     if file is not None:
         section = audit_section(file, _parsed(file))
@@ -69,26 +75,28 @@ def audit_section(file: Path, content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def defaults(section: Mapping[str, Any], command: click.Command, file: Path) -> dict[str, Any]:
     """The section as defaults of the command's parameters; an unknown key is an error."""
-    known = {p.name: p for p in command.params if p.name not in (None, "config", "help")}
+    parameters = {p.name: p for p in command.params if p.name not in (None, "config", "help")}
     values: dict[str, Any] = {}
     for key, value in section.items():
         name = {"file": "files"}.get(key, key.replace("-", "_"))
-        if name not in known:
-            raise click.UsageError(_unknown(key, [str(other) for other in known], file))
-        values[name] = _shaped(value, known[name], f"{key} in {file}")
+        if name not in parameters:
+            raise click.UsageError(
+                _unknown(key, [str(parameter) for parameter in parameters], file)
+            )
+        values[name] = _shaped(value, parameters[name], f"{key} in {file}")
     return values
 
 
-def _unknown(key: str, known: list[str], file: Path) -> str:
-    names = [name.replace("_", "-") for name in known]
-    hint = did_you_mean(key, names, meant_by(names))
+def _unknown(key: str, parameters: list[str], file: Path) -> str:
+    names = [name.replace("_", "-") for name in parameters]
+    hint = did_you_mean(key, names, synonyms_of(names))
     return (
         f"{file} has the key {key!r}, which is not an option.{hint} There are {', '.join(names)}."
     )
 
 
 def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
-    """One value where one is meant, a list where several are."""
+    """One value for a single option, a list for a repeated one."""
     if isinstance(value, Mapping):
         raise click.UsageError(f"{where} should be a value or a list, not a table.")
     several = parameter.multiple if isinstance(parameter, click.Option) else parameter.nargs == -1
@@ -113,13 +121,13 @@ def _within(content: Any, *keys: str) -> Any:
 
 
 def _option(name: str, *aliases: str, **settings: Any) -> click.Option:
-    shown = settings.get("default") is not None
-    return click.Option([name, *aliases], show_default=shown, **settings)
+    has_default = settings.get("default") is not None
+    return click.Option([name, *aliases], show_default=has_default, **settings)
 
 
-def _output(name: str, what: str) -> click.Option:
+def _output(name: str, content: str) -> click.Option:
     kind = click.Path(dir_okay=False, path_type=Path)
-    return _option(f"--{name}", metavar="PATH", type=kind, help=f"Write {what}.")
+    return _option(f"--{name}", metavar="PATH", type=kind, help=f"Write {content}.")
 
 
 PARAMETERS: list[click.Parameter] = [
@@ -218,83 +226,87 @@ class Request:
     def wanted(self) -> list[str]:
         """Every column that will be read."""
         sums = MOMENT_COLUMNS.values() if self.columns["rows"] else ()
-        whom = self.columns["sensitive_features"]
+        sensitive = self.columns["sensitive_features"]
         columns = self.columns
-        if isinstance(whom, Probable):
-            columns = {**columns, "sensitive_features": whom.names}
+        if isinstance(sensitive, Probable):
+            columns = {**columns, "sensitive_features": sensitive.names}
         return [*(name for names in columns.values() for name in listed(names)), *sums]
 
     @property
     def is_unknown(self) -> bool:
-        """Whether groups are not known for sure."""
+        """Whether groups are uncertain."""
         probable = isinstance(self.columns["sensitive_features"], Probable)
         return probable or self.reading["missing"] == "unknown"
 
 
-def request_of(given: dict[str, Any]) -> Request:
+def request_of(options: dict[str, Any]) -> Request:
     """Check the options that need no file."""
-    _need(given["files"], "Name the FILE to audit, such as predictions.parquet.")
-    whom = probable_given(given)
-    if given["full"] and given["quiet"]:
+    _need(options["files"], "Name the FILE to audit, such as predictions.parquet.")
+    membership = probable_groups(options)
+    if options["full"] and options["quiet"]:
         raise click.UsageError("Pass --full or --quiet, not both.")
-    decided = given["prediction"] or given["rate"]
-    summed = given["rows"] and given["task"] == "regression"
-    _need(decided or given["score"] or summed, "Name the column of the --prediction or --score.")
-    check_threshold(given["threshold"], decided=bool(decided), scored=bool(given["score"]))
-    check_scored(given["score_of"], scored=bool(given["score"]))
-    if given["rate"] and not given["rows"]:
+    decided = options["prediction"] or options["rate"]
+    summed = options["rows"] and options["task"] == "regression"
+    _need(decided or options["score"] or summed, "Name the column of the --prediction or --score.")
+    check_threshold(options["threshold"], decided=bool(decided), scored=bool(options["score"]))
+    check_scored(options["score_of"], scored=bool(options["score"]))
+    if options["rate"] and not options["rows"]:
         raise click.UsageError("--rate needs --rows, the column that says of how many people.")
-    if given["min_count"] and given["rare"] is None:
+    if options["min_count"] and options["rare"] is None:
         raise click.UsageError("--min-count needs --rare keep, merge or drop.")
-    standard = STANDARDS.get(given["standard"])
-    if standard is not None and whom is not None:
+    standard = STANDARDS.get(options["standard"])
+    if standard is not None and membership is not None:
         raise click.UsageError(
             "The page of a --standard needs groups that are known, and these are probable: name "
             "the column of the --group in a file of the people whose group is known."
         )
-    if standard is not None and given["missing"] == "unknown":
+    if standard is not None and options["missing"] == "unknown":
         raise click.UsageError(
             "The page of a --standard needs groups that are known; pass --missing group, and "
             "those of New York's law and of adverse impact say what the others could change."
         )
-    stated = dict(map(statement, given["state"])) or None
-    if standard is None and (given["csv"] or stated):
+    stated = dict(map(statement, options["state"])) or None
+    if standard is None and (options["csv"] or stated):
         raise click.UsageError("--csv and --state need a --standard: name it.")
     if standard is not None:
         standard.stated(stated)
-    asked = given["criterion"] or (standard.criteria if standard and not given["fail_if"] else ())
-    if given["html"]:
+    criteria = options["criterion"] or (
+        standard.criteria if standard and not options["fail_if"] else ()
+    )
+    if options["html"]:
         require("jinja2", purpose="The HTML report", extra="cli")
     return Request(
-        files=given["files"],
+        files=options["files"],
         columns={
-            **columns_given(given),
-            "replicate_weights": _columns(given["replicate_weights"]),
-            **({} if whom is None else {"sensitive_features": whom}),
+            **columns_by_role(options),
+            "replicate_weights": _columns(options["replicate_weights"]),
+            **({} if membership is None else {"sensitive_features": membership}),
         },
         reading={
-            **{name: given[name] for name in READING},
-            "replicate_method": _number_or_name(given["replicate_method"]),
-            "discount": discount_given(given["discount"]),
-            "rare": given["rare"] or "keep",
-            "bins": dict(map(bins_of, given["bins"])),
+            **{name: options[name] for name in READING},
+            "replicate_method": _number_or_name(options["replicate_method"]),
+            "discount": discount_of(options["discount"]),
+            "rare": options["rare"] or "keep",
+            "bins": dict(map(bins_of, options["bins"])),
         },
-        criteria=tuple(question.name for question in questions_of(asked, ["pq"], given["task"])),
-        measures=tuple(resolve(name).name for name in given["measure"]),
-        gates=tuple(gate_of(text, given["task"]) for text in given["fail_if"]),
+        criteria=tuple(
+            question.name for question in questions_of(criteria, ["pq"], options["task"])
+        ),
+        measures=tuple(resolve(name).name for name in options["measure"]),
+        gates=tuple(gate_of(text, options["task"]) for text in options["fail_if"]),
         auditing={
-            **{name: given[name] for name in AUDITING},
-            "title": given["title"] or f"Audit of {', '.join(given['files'])}",
+            **{name: options[name] for name in AUDITING},
+            "title": options["title"] or f"Audit of {', '.join(options['files'])}",
         },
-        outputs={name: given[name] for name in OUTPUTS if given[name]},
-        printing={name: given[name] for name in ("full", "quiet")},
+        outputs={name: options[name] for name in OUTPUTS if options[name]},
+        printing={name: options[name] for name in ("full", "quiet")},
         standard=standard,
         stated=stated,
     )
 
 
 def statement(text: str) -> tuple[str, str]:
-    """Read what is stated.
+    """Parse a --state option.
 
     >>> statement("reference=race=White, sex=M")
     ('reference', 'race=White, sex=M')
@@ -308,7 +320,7 @@ def statement(text: str) -> tuple[str, str]:
 
 
 def bins_of(text: str) -> tuple[str, int | list[float]]:
-    """Read how a column is cut.
+    """Parse a --bins option.
 
     >>> bins_of("age=4"), bins_of("age=0,30,120")
     (('age', 4), ('age', [0.0, 30.0, 120.0]))
@@ -325,10 +337,10 @@ def bins_of(text: str) -> tuple[str, int | list[float]]:
     return name, int(edges[0]) if len(edges) == 1 else edges
 
 
-def discount_given(text: str) -> str | float | list[float]:
+def discount_of(text: str) -> str | float | list[float]:
     """Read the attention of places: a name, a factor, or numbers from the first place on.
 
-    >>> discount_given("log"), discount_given("0.8"), discount_given("1,0.4,0.1")
+    >>> discount_of("log"), discount_of("0.8"), discount_of("1,0.4,0.1")
     ('log', 0.8, [1.0, 0.4, 0.1])
     """
     try:
@@ -349,6 +361,6 @@ def _number_or_name(text: str | None) -> float | str | None:
         return text
 
 
-def _need(given: Sequence[Any] | None, message: str) -> None:
-    if not given:
+def _need(values: Sequence[Any] | None, message: str) -> None:
+    if not values:
         raise click.UsageError(message)

@@ -1,4 +1,4 @@
-"""The command `evenhand`: one group, whose commands live beside what they command."""
+"""The command `evenhand`: one group, whose commands are modules next to this one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = _group().main(arguments, prog_name="evenhand", standalone_mode=False)
     except click.ClickException as failure:
-        _shown(failure).show()
+        _printable(failure).show()
         status = failure.exit_code
     except (KeyboardInterrupt, click.Abort):  # click's own status would be 1, a violated gate's
         tell("Interrupted.", err=True)
@@ -49,34 +49,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status or 0)
 
 
-def _shown(failure: Any) -> Any:
-    """A failure in whose message no name of a file, column or key can steer the terminal."""
+def _printable(failure: Any) -> Any:
+    """A failure without control characters in its message, whatever names it holds."""
     import click
 
     from evenhand._words import plain
 
-    message = plain(" ".join(_said(failure).split()))
+    message = plain(" ".join(_message(failure).split()))
     if isinstance(failure, click.UsageError):
         return click.UsageError(message, failure.ctx)
     return click.ClickException(message)
 
 
-def _said(failure: Any) -> str:
-    """What a failure says; of an option that there is not, which one is meant."""
+def _message(failure: Any) -> str:
+    """The message of a failure; for an unknown option, with a suggestion."""
     import click
 
     if not isinstance(failure, click.NoSuchOption) or failure.ctx is None:
         return str(failure.format_message())
     from evenhand._words import did_you_mean
-    from evenhand.cli.columns import meant_by
+    from evenhand.cli.columns import synonyms_of
 
-    known = [option for one in failure.ctx.command.params for option in one.opts]
-    hint = did_you_mean(failure.option_name, known, meant_by(known))
+    options = [option for parameter in failure.ctx.command.params for option in parameter.opts]
+    hint = did_you_mean(failure.option_name, options, synonyms_of(options))
     return f"No such option: {failure.option_name}.{hint}"
 
 
 def _open_closed_streams() -> None:
-    """Give streams that the caller closed a place to go.
+    """Replace streams that the caller closed.
 
     Else the next file that is opened would get their number, and what a library prints.
     """
@@ -90,16 +90,16 @@ def _open_closed_streams() -> None:
 
 
 def _status_of(failure: BaseException) -> int:
-    """Interrupted, if that is what lies behind it: an import that is cut short raises its own."""
+    """The exit status: interrupted, if that caused it, since a cut import raises its own error."""
     from evenhand.cli.failures import BROKEN, INTERRUPTED
 
-    behind: list[BaseException | None] = [failure]
-    for one in behind:  # which grows; a chain of failures can be a circle
-        if isinstance(one, KeyboardInterrupt):
+    chain: list[BaseException | None] = [failure]
+    for error in chain:  # which grows; a chain of failures can be a circle
+        if isinstance(error, KeyboardInterrupt):
             print("Interrupted.", file=sys.stderr)
             return INTERRUPTED
-        if one is not None:
-            behind += [more for more in (one.__cause__, one.__context__) if more not in behind]
+        if error is not None:
+            chain += [cause for cause in (error.__cause__, error.__context__) if cause not in chain]
     print(visible("".join(traceback.format_exception(failure))), end="", file=sys.stderr)
     return BROKEN
 

@@ -1,4 +1,4 @@
-"""What a benchmark says: `evenhand bench rank`, `figures`, `tables` and `page`."""
+"""The results of a benchmark: `evenhand bench rank`, `figures`, `tables` and `page`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESIGN is the TOML file, or the folder of stored predictions, whatever design fi
 
 
 class Request(NamedTuple):
-    """Which results a command is about, and by what they are ranked."""
+    """The results a command is about, and how they are ranked."""
 
     design: Path
     criteria: str | None
@@ -59,7 +59,7 @@ to_option = click.option(
 )
 
 
-def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command], Command]:
+def with_request(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command], Command]:
     """Gather the arguments that all commands share in a `Request`, the first of the command's own.
 
     Commands that write files, in `formats` by default, take a folder and formats too.
@@ -80,10 +80,10 @@ def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command],
 
     def wrap(command: Command) -> Command:
         @wraps(command)
-        def called(**given: Any) -> None:
-            shared = {name: given.pop(name, None) for name in Request._fields}
+        def called(**arguments: Any) -> None:
+            shared = {name: arguments.pop(name, None) for name in Request._fields}
             with failures_in_one_line():
-                command(Request(**shared), **given)
+                command(Request(**shared), **arguments)
 
         return reduce(lambda inner, option: option(inner), reversed(options), called)
 
@@ -91,7 +91,7 @@ def asks(*, has_criteria: bool = True, formats: str = "") -> Callable[[Command],
 
 
 @click.command("rank", epilog=WHERE)
-@asks()
+@with_request()
 def rank_(request: Request) -> None:
     """Say which method removes most of the gap, and which differences are significant.
 
@@ -113,7 +113,7 @@ def rank_(request: Request) -> None:
 
 
 @click.command("figures", epilog=WHERE)
-@asks(formats="svg,pdf,png")
+@with_request(formats="svg,pdf,png")
 def figures_(request: Request, to: Path | None, formats: str) -> None:
     """Draw what every method gives up for what it gains, and the ranking of methods."""
     from evenhand.benchmark import figures
@@ -122,20 +122,20 @@ def figures_(request: Request, to: Path | None, formats: str) -> None:
 
     opened = _opened(request)
     names = _criteria(opened.results, request.criteria)
-    results = with_floors(opened.results, opened.folder, _asked_of(opened.results, names))
-    made = figures.usual_figures(results, names)
+    results = with_floors(opened.results, opened.folder, _questions_about(opened.results, names))
+    drawings = figures.usual_figures(results, names)
     for ranking in _rankings(results, request):
         name = ranking_table(results, ranking).name
-        made[name] = _drawn_by(figures.ranking_figure, ranking)
+        drawings[name] = _drawing_by(figures.ranking_figure, ranking)
     folder = to or opened.folder / "figures"
-    with click.progressbar(made.items(), label="Drawing", file=_terminal()) as bar:
+    with click.progressbar(drawings.items(), label="Drawing", file=_terminal()) as bar:
         for name, figure in bar:
             figures.draw(results, folder, {name: figure}, formats.split(","))
-    tell(f"{folder}: {len(made)} figures.")
+    tell(f"{folder}: {len(drawings)} figures.")
 
 
 @click.command("tables", epilog=WHERE)
-@asks(formats="tex,md,csv")
+@with_request(formats="tex,md,csv")
 def tables_(request: Request, to: Path | None, formats: str) -> None:
     """Write rankings, pairs, gaps, scores, data, methods and failures as tables."""
     from evenhand.benchmark import write_tables
@@ -148,7 +148,7 @@ def tables_(request: Request, to: Path | None, formats: str) -> None:
 
 
 @click.command("page", epilog=WHERE)
-@asks(has_criteria=False, formats="svg,pdf,png")
+@with_request(has_criteria=False, formats="svg,pdf,png")
 def page(request: Request, to: Path | None, formats: str) -> None:
     """Write a page with the ranking, every figure and table, the design, and every failure."""
     from evenhand.benchmark import write_report
@@ -156,7 +156,7 @@ def page(request: Request, to: Path | None, formats: str) -> None:
     from evenhand.benchmark.sections import usual_sections
 
     opened = _opened(request)
-    names = _asked_of(opened.results, _criteria(opened.results, None))
+    names = _questions_about(opened.results, _criteria(opened.results, None))
     results = with_floors(opened.results, opened.folder, names)
     path = write_report(
         results,
@@ -189,39 +189,41 @@ def _opened(request: Request, *, is_quick: bool = False) -> Opened:
         text = path.read_text(encoding="utf-8")
     if not folder.is_dir():
         raise ValueError(f"{folder} is not there: run `evenhand bench run {path}` first.")
-    asked = QUESTIONS if design is None else design.questions
-    measures = {question.measure for some in asked.values() for question in some}
+    questions = QUESTIONS if design is None else design.questions
+    measures = {question.measure for group in questions.values() for question in group}
     if is_quick or measure not in (None, *measures):
-        asked = _by(asked, folder, request.criteria, measure)
-        found = results(folder, design, questions=asked, lots="expected", n_jobs=request.jobs)
+        questions = _by(questions, folder, request.criteria, measure)
+        scored = results(folder, design, questions=questions, lots="expected", n_jobs=request.jobs)
     else:
-        found = results(folder, design, n_jobs=request.jobs)
-    return Opened(found, folder, name, text)
+        scored = results(folder, design, n_jobs=request.jobs)
+    return Opened(scored, folder, name, text)
 
 
-def _by(asked: Any, folder: Path, criteria: str | None, measure: str | None) -> Any:
+def _by(by_kind: Any, folder: Path, criteria: str | None, measure: str | None) -> Any:
     """Performances, and each criterion that is ranked by one measure."""
     from dataclasses import replace
 
     from evenhand.benchmark import QUESTIONS, Store
     from evenhand.benchmark.figures.theme import criterion_name
 
-    told = {entry["constraint"] for entry in Store(folder).entries().values()}
+    constraints = {entry["constraint"] for entry in Store(folder).entries().values()}
     chosen: dict[Any, tuple[Any, ...]] = {}
-    for kind, questions in asked.items():
+    for kind, questions in by_kind.items():
         measured = [question for question in questions if question.measure is not None]
         usual = set(QUESTIONS[kind])
-        main = [one for one in measured if one.criterion in told or one not in usual] or measured
+        main = [
+            item for item in measured if item.criterion in constraints or item not in usual
+        ] or measured
         if criteria is not None:
-            names = {criterion_name(one) for one in measured}
-            wanted = names if criteria == "all" else set(criteria.split(","))
-            main = [one for one in measured if criterion_name(one) in wanted]
+            names = {criterion_name(item) for item in measured}
+            selected = names if criteria == "all" else set(criteria.split(","))
+            main = [item for item in measured if criterion_name(item) in selected]
         by_criterion: dict[str, Any] = {}
         for question in main:
-            own = (
+            adapted = (
                 question if measure is None else replace(question, measure=measure, p=None, q=None)
             )
-            by_criterion.setdefault(criterion_name(question), own)
+            by_criterion.setdefault(criterion_name(question), adapted)
         for question in by_criterion.values():
             question.check()
         plain = [question for question in questions if question.measure is None]
@@ -229,71 +231,73 @@ def _by(asked: Any, folder: Path, criteria: str | None, measure: str | None) -> 
     return chosen
 
 
-def _criteria(found: Results, criteria: str | None) -> list[str]:
-    """The criteria asked for on the command line; by default the main ones."""
+def _criteria(results: Results, criteria: str | None) -> list[str]:
+    """The criteria requested on the command line; by default the main ones."""
     from evenhand._words import did_you_mean
     from evenhand.benchmark.figures import main_criteria
     from evenhand.benchmark.figures.theme import criterion_name, question_in
 
-    questions = [question_in(row) for row in found.questions.to_pylist()]
-    known = list(dict.fromkeys(criterion_name(one) for one in questions if one.measure))
+    questions = [question_in(row) for row in results.questions.to_pylist()]
+    available = list(
+        dict.fromkeys(criterion_name(question) for question in questions if question.measure)
+    )
     if criteria is None:
-        return main_criteria(found)
+        return main_criteria(results)
     if criteria == "all":
-        return known
+        return available
     for name in criteria.split(","):
-        if name not in known:
+        if name not in available:
             raise ValueError(
-                f"No criterion {name!r} was asked.{did_you_mean(name, known)} "
-                f"There are {', '.join(known)}."
+                f"No criterion {name!r} was asked.{did_you_mean(name, available)} "
+                f"There are {', '.join(available)}."
             )
     return criteria.split(",")
 
 
-def _asked_of(found: Results, names: Sequence[str]) -> list[str]:
+def _questions_about(results: Results, names: Sequence[str]) -> list[str]:
     from evenhand.benchmark.sections import questions_about
 
-    return questions_about(found, names)
+    return questions_about(results, names)
 
 
-def _rankings(found: Results, request: Request) -> list[Any]:
+def _rankings(results: Results, request: Request) -> list[Any]:
     from evenhand.benchmark import rank
     from evenhand.benchmark.sections import question_of
 
-    criteria = _criteria(found, request.criteria)
-    questions = (question_of(found, name, request.measure) for name in criteria)
+    criteria = _criteria(results, request.criteria)
+    questions = (question_of(results, name, request.measure) for name in criteria)
     return [
         ranking
         for question in questions
         if question is not None
-        for ranking in rank(found, question, loss=request.loss)
+        for ranking in rank(results, question, loss=request.loss)
     ]
 
 
 def _tables(opened: Opened, request: Request) -> list[Table]:
     from evenhand.benchmark import Store, tables
 
-    found = opened.results
-    rankings = _rankings(found, request)
-    asked = list(dict.fromkeys(ranking.question for ranking in rankings))
-    made = [
-        make(found, ranking)
+    results = opened.results
+    rankings = _rankings(results, request)
+    questions = list(dict.fromkeys(ranking.question for ranking in rankings))
+    by_ranking = [
+        make(results, ranking)
         for ranking in rankings
         for make in (tables.ranking_table, tables.area_table, tables.pair_table)
     ]
     store = Store(opened.folder)
     return [
-        *made,
-        tables.empty_cell_table(found),
-        tables.score_table(found, asked),
-        tables.data_sets(found),
-        tables.methods(found),
-        tables.run_times(found),
+        *by_ranking,
+        tables.empty_cell_table(results),
+        tables.score_table(results, questions),
+        tables.data_sets(results),
+        tables.methods(results),
+        tables.run_times(results),
         tables.failure_table(store.failures().values()),
     ]
 
 
-def _drawn_by(draw: Callable[..., Any], ranking: Any) -> Callable[[Results], Any]:
+def _drawing_by(draw: Callable[..., Any], ranking: Any) -> Callable[[Results], Any]:
     return lambda results: draw(results, ranking)
 
 

@@ -21,7 +21,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON inste
 @as_json
 def criteria(as_json: bool) -> None:
     """List the criteria: the question each one asks, its formula, and what it is not."""
-    known = [
+    rows = [
         {
             "name": criterion.name,
             "asks": criterion.asks,
@@ -34,7 +34,7 @@ def criteria(as_json: bool) -> None:
         }
         for criterion in CRITERIA.values()
     ]
-    _show(known, as_json)
+    _show(rows, as_json)
 
 
 @click.command("measures", epilog="Example: evenhand measures")
@@ -49,7 +49,7 @@ def measures(as_json: bool) -> None:
 def standards(as_json: bool) -> None:
     """List the standards: the rule, its sources, when it was reviewed, and what can be stated."""
     if as_json:
-        known = [
+        rows = [
             {
                 "name": standard.name,
                 "title": standard.title,
@@ -61,7 +61,7 @@ def standards(as_json: bool) -> None:
             }
             for standard in STANDARDS.values()
         ]
-        click.echo(json.dumps(known, ensure_ascii=False, indent=2))  # noqa: TID251
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))  # noqa: TID251
         return
     table = columns("name", "what it is, its sources, and what can be stated")
     for standard in STANDARDS.values():
@@ -76,7 +76,7 @@ def standards(as_json: bool) -> None:
 
 
 def _described(measure: Measure) -> dict[str, Any]:
-    """What there is to say of a measure."""
+    """The description of a measure."""
     return {
         "name": measure.name,
         "formula": measure.formula,
@@ -87,15 +87,17 @@ def _described(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _show(known: list[dict[str, Any]], as_json: bool) -> None:
+def _show(entries: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(known, ensure_ascii=False, indent=2))  # noqa: TID251
+        click.echo(json.dumps(entries, ensure_ascii=False, indent=2))  # noqa: TID251
         return
     table = columns("name", "what it is, its formula, and what it is not")
-    for entry in known:
-        what = entry.get("asks") or entry["what"]
+    for entry in entries:
+        description = entry.get("asks") or entry["what"]
         table.add_row(
             Text(entry["name"], style="bold"),
-            Text.assemble(what, "\n", entry["formula"], "\n", (entry["is_not"], "dim"), "\n"),
+            Text.assemble(
+                description, "\n", entry["formula"], "\n", (entry["is_not"], "dim"), "\n"
+            ),
         )
     console().print(table)

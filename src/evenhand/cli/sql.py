@@ -65,12 +65,12 @@ SAID: dict[str, dict[str, Any]] = {  # otherwise than of a file
     help="Count the score too, rounded to this many decimals.",
 )
 @click.option("--person", metavar="COLUMN", help="Leave out cells of fewer different people.")
-def sql(**given: Any) -> None:
-    """Print the query; its help stands above."""
-    asked = {name: given[flag_of(name)] for name in ROLES_ASKED}
+def sql(**options: Any) -> None:
+    """Print the query; its help is above."""
+    arguments = {name: options[flag_of(name)] for name in ROLES_ASKED}
     for name in ("sensitive_features", "strata"):
-        asked[name] = list(asked[name]) or None
+        arguments[name] = list(arguments[name]) or None
     with failures_in_one_line():
-        others = {name: given[name] for name in ("dialect", "digits", "person")}
-        query = count_query(given["table"], **asked, **others)
+        settings = {name: options[name] for name in ("dialect", "digits", "person")}
+        query = count_query(options["table"], **arguments, **settings)
     click.echo(f"{query};")  # noqa: TID251 - names in it are printable, or refused

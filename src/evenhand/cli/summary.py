@@ -1,4 +1,4 @@
-"""A result on the terminal, in color where somebody looks on; and the outcomes of gates."""
+"""A result on the terminal, in color if it is one, and the outcomes of gates."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def show(
         console.print(text, overflow="fold")
 
 
-def drawn(document: dict[str, Any]) -> str:
+def summary_text(document: dict[str, Any]) -> str:
     """The summary as it would be printed."""
     return text_of(lambda screen: show(document, (), screen))
 

@@ -1,4 +1,4 @@
-"""Text on a terminal: colored and as wide as it, or plain where nobody looks on."""
+"""Text on a terminal: colored and as wide as it, or plain elsewhere."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def text_of(draw: Callable[[Console], None]) -> str:
-    """What would be drawn on stdout, whole, so that writing it can fail in one place only."""
+    """The output for stdout as one text, so that writing it can fail in one place only."""
     screen, page = console(), io.StringIO()
     draw(
         Console(
@@ -51,12 +51,12 @@ def text_of(draw: Callable[[Console], None]) -> str:
 
 
 def tell(line: str = "", *, bold: bool = False, err: bool = False) -> None:
-    """Print a line of a message: the one way to a terminal, which no name on it can steer."""
+    """Print a line of a message: the one way to a terminal, without control characters."""
     click.secho(plain(line) if line else "", bold=bold or None, err=err)  # noqa: TID251
 
 
 def complain(failed: Iterable[str]) -> None:
-    """Print each thing that could not be done."""
+    """Print each failure."""
     for line in failed:
         tell(f"Error: {line}", err=True)
 
@@ -83,7 +83,7 @@ def busy(message: str, *, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def progress(message: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left on stderr, to be told what is done of what; on a terminal only."""
+    """A bar with the time left on stderr, updated by a callback; on a terminal only."""
     if quiet or not sys.stderr.isatty():
         yield lambda *_: None
         return
@@ -93,17 +93,17 @@ def progress(message: str, *, quiet: bool = False) -> Iterator[Callable[[int, in
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def columns(*heads: str, right: tuple[int, ...] = (), whole: tuple[int, ...] = ()) -> Table:
-    """A table without lines; numbers stand `right`, and columns kept `whole` are never wrapped."""
+def columns(*heads: str, right: tuple[int, ...] = (), unwrapped: tuple[int, ...] = ()) -> Table:
+    """A table without lines; columns `right` are right-aligned, columns `unwrapped` never wrap."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for at, head in enumerate(heads):
         side: Literal["left", "right"] = "right" if at in right else "left"
-        table.add_column(head, justify=side, overflow="fold", no_wrap=at in (*right, *whole))
+        table.add_column(head, justify=side, overflow="fold", no_wrap=at in (*right, *unwrapped))
     return table
 
 
 def cell(label: str | None) -> Text:
-    """The name of a cell, as short as it can be told.
+    """A short name of a cell.
 
     >>> str(cell("0.047684389817325666")), str(cell("1")), str(cell("1 × 0"))
     ('0.048', '1', '1 × 0')

@@ -27,7 +27,7 @@ from evenhand.cli.failures import (
     interruptible,
 )
 from evenhand.cli.numbers import NumberRange, WholeRange
-from evenhand.cli.summary import drawn
+from evenhand.cli.summary import summary_text
 from evenhand.cli.terminal import complain, echoed, tell
 from evenhand.watch import Status, Watch
 from evenhand.watch.document import document_of
@@ -63,7 +63,7 @@ state_option = click.option(
 )
 
 
-def written(name: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def output_option(name: str, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option that names a file to write."""
     return click.option(f"--{name}", metavar="PATH", type=click.Path(path_type=Path), help=about)
 
@@ -142,23 +142,23 @@ def watch() -> None:
     show_default=True,
     help="The least average number of days between false alarms of a change since an unknown day.",
 )
-def init(state: Path, **given: Any) -> None:
+def init(state: Path, **options: Any) -> None:
     """Make a new state, which remembers the columns to read."""
     with interruptible(), failures_in_one_line(), locked(state):
         if state.exists():
             raise InputError(f"{state} exists; remove it to start again, or append to it.")
-        chosen = _chosen({}, given)
-        baseline = given["baseline"]
-        made = Watch(
-            list(given["criterion"]),
-            fail_if=list(given["fail_if"]),
-            measures=list(given["measure"]) or ("mpd", "gini", "pq"),
+        chosen = _chosen({}, options)
+        baseline = options["baseline"]
+        new = Watch(
+            list(options["criterion"]),
+            fail_if=list(options["fail_if"]),
+            measures=list(options["measure"]) or ("mpd", "gini", "pq"),
             baseline=_counted(baseline, chosen)[0] if baseline else None,
-            **{name: given[name] for name in SETTINGS},
+            **{name: options[name] for name in SETTINGS},
         )
-        made._memory.columns = chosen
-        save(made._memory, state)
-    tell(f"{state} watches {', '.join(given['criterion'])}.")
+        new._memory.columns = chosen
+        save(new._memory, state)
+    tell(f"{state} watches {', '.join(options['criterion'])}.")
 
 
 @column_options
@@ -178,22 +178,22 @@ def append(
     late: bool,
     correct: tuple[str, ...],
     quiet: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Count the rows of FILE, once; every kind of file that evenhand audit reads."""
     with interruptible():
         with failures_in_one_line(), locked(state):
             current = Watch.load(state)
-            chosen = _chosen(current._memory.columns, given)
+            chosen = _chosen(current._memory.columns, options)
             name = part or ", ".join(path.name for path in found_files(files))
-            may_lack = None if late or given["target"] else "target"
+            may_lack = None if late or options["target"] else "target"
             counts, lacked = _counted(files, chosen, may_lack)
             if correct:
                 old = _counted(correct, chosen, may_lack)[0]
                 current.correct(name, old, counts, late=late)
                 counted = True
             else:
-                day = date or (found[1] if (found := DAY.search(name)) else None)
+                day = date or (match[1] if (match := DAY.search(name)) else None)
                 counted = current.update(counts, part=name, at=day, late=late)
             status = current.status()
             if counted:
@@ -219,62 +219,62 @@ def rename(names: tuple[str, ...], state: Path) -> None:
             old, sign, new = text.partition("=")
             if not (old and sign and new):
                 raise click.UsageError(f"Write OLD=NEW, such as F=Female, not {text!r}.")
-            pairs[_known_group(current, old)] = _known_group(current, new, may_be_new=True)
+            pairs[_group_named(current, old)] = _group_named(current, new, may_be_new=True)
         current.rename(pairs)
         save(current._memory, state)
-    said = ", ".join(f"{show(old)} is {show(new)}" for old, new in pairs.items())
-    tell(f"{said} from now on, and in what was counted.")
+    renamings = ", ".join(f"{show(old)} is {show(new)}" for old, new in pairs.items())
+    tell(f"{renamings} from now on, and in what was counted.")
 
 
 @watch.command("status")
 @state_option
 @quiet_option
 def status(state: Path, quiet: bool) -> None:
-    """Print what is known so far."""
+    """Print the status so far."""
     with interruptible():
         with failures_in_one_line():
-            found = Watch.load(state).status()
-        failed = [] if quiet else _printed(found)
-    click.get_current_context().exit(status_of(found.judgements, failed))
+            current = Watch.load(state).status()
+        failed = [] if quiet else _printed(current)
+    click.get_current_context().exit(status_of(current.judgements, failed))
 
 
 @watch.command("report")
 @state_option
-@written("html", "Write the page.")
-@written("markdown", "Write Markdown.")
-@written("metrics", "Write OpenMetrics text.")
-@written("json", "All of it.")
-def report(state: Path, **given: Path | None) -> None:
+@output_option("html", "Write the page.")
+@output_option("markdown", "Write Markdown.")
+@output_option("metrics", "Write OpenMetrics text.")
+@output_option("json", "All of it.")
+def report(state: Path, **options: Path | None) -> None:
     """Write the report: a page, Markdown for a message, or metrics for a scraper."""
-    paths = {option: path for option, path in given.items() if path is not None}
+    paths = {option: path for option, path in options.items() if path is not None}
     with interruptible(), failures_in_one_line():
         if not paths:
             raise click.UsageError("Name what to write: --html, --markdown, --metrics or --json.")
         check_outputs(paths, [state, lock_of(state)])
-        found = Watch.load(state)
-        wanted: dict[str, Callable[[], str]] = {
-            "html": found.to_html,
-            "markdown": found.to_markdown,
-            "metrics": found.to_openmetrics,
-            "json": lambda: _json(document_of(found._memory)),
+        current = Watch.load(state)
+        writers: dict[str, Callable[[], str]] = {
+            "html": current.to_html,
+            "markdown": current.to_markdown,
+            "metrics": current.to_openmetrics,
+            "json": lambda: _json(document_of(current._memory)),
         }
-        texts = {path: wanted[option] for option, path in paths.items()}
+        texts = {path: writers[option] for option, path in paths.items()}
         failed = write_all(texts)
     complain(failed)
     click.get_current_context().exit(status_of((), failed))
 
 
-def _chosen(stored: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns that were named, now or when the state was made."""
-    now = {name: given[name] for name in COLUMNS if given[name]}
-    plain_now = {name: list(v) if isinstance(v, tuple) else v for name, v in now.items()}
-    return {**stored, **plain_now}
+def _chosen(stored: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns named now or when the state was made."""
+    named = {name: options[name] for name in COLUMNS if options[name]}
+    plain = {name: list(v) if isinstance(v, tuple) else v for name, v in named.items()}
+    return {**stored, **plain}
 
 
 def _counted(
     files: Sequence[str], chosen: Mapping[str, Any], may_lack: str | None = None
 ) -> tuple[Tally, str | None]:
-    """Count the rows of files, and the column that they lack if they may lack one."""
+    """The counts of files, and the optional column that they lack, if any."""
     if not chosen.get("group"):
         raise click.UsageError("Name the column of the groups: --group sex (repeat to cross them).")
     if not chosen.get("prediction") and not chosen.get("rate"):
@@ -286,16 +286,16 @@ def _counted(
         "strata": chosen.get("stratum"),
         "missing": chosen.get("missing", "error"),
     }
-    more = [chosen.get("rows"), chosen.get("rate"), chosen.get("cluster")]
+    extra = [chosen.get("rows"), chosen.get("rate"), chosen.get("cluster")]
     if chosen.get("rows") and chosen.get("cluster"):
         raise click.UsageError(
             "Lines of counts do not say which rows belong together: leave out --cluster."
         )
-    wanted = [n for key, part in names.items() if key != "missing" for n in listed(part)]
+    required = [n for key, part in names.items() if key != "missing" for n in listed(part)]
     database = connect()
 
     def counted() -> tuple[Tally, str | None]:
-        table = open_files(database, files, [*wanted, *(name for name in more if name)])
+        table = open_files(database, files, [*required, *(name for name in extra if name)])
         lacked = chosen.get(may_lack) if may_lack else None
         if lacked is None or lacked in table.columns:
             columns, lacked = names, None
@@ -307,20 +307,22 @@ def _counted(
     return done_unless_stopped(counted, database.interrupt)
 
 
-def _known_group(watched: Watch, name: str, *, may_be_new: bool = False) -> Label:
-    """The group that is shown by this name."""
+def _group_named(watched: Watch, name: str, *, may_be_new: bool = False) -> Label:
+    """The group displayed under this name."""
     groups = watched.groups
     for group in groups:
         if show(group) == name:
             return group
     if may_be_new:
         return name
-    raise InputError(f"No group is called {name!r}; there are {[show(each) for each in groups]}.")
+    raise InputError(
+        f"No group is called {name!r}; there are {[show(group_shown) for group_shown in groups]}."
+    )
 
 
-def _printed(found: Status) -> list[str]:
-    """Print a status; what could not be printed, and why."""
-    return echoed(drawn(found.document()))
+def _printed(status_now: Status) -> list[str]:
+    """Print a status; return the failures."""
+    return echoed(summary_text(status_now.document()))
 
 
 def _json(document: Mapping[str, Any]) -> str:

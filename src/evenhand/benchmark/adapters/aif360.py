@@ -1,4 +1,4 @@
-"""Estimators of AIF360 in the manner of scikit-learn, which read the group from an index."""
+"""Scikit-learn-style estimators of AIF360, which read the group from an index."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from evenhand._errors import require_package
-from evenhand.benchmark.adapters.columns import apart
+from evenhand.benchmark.adapters.columns import features_and_group
 from evenhand.mitigation.methods import Method
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Aif360PostProcessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Find the rule for the base model's scores."""
         require_package("aif360", type(self).__name__)
         make = getattr(import_module("aif360.sklearn.postprocessing"), self.algorithm)
-        self.groups_, self.classes_ = np.unique(apart(X, self.group)[1]), np.unique(y)
+        self.groups_, self.classes_ = np.unique(features_and_group(X, self.group)[1]), np.unique(y)
         scores = self._scores(X)
         self.rule_ = make("group", **(self.options or {}))
         if "random_state" in self.rule_.get_params():
@@ -71,7 +71,7 @@ class Aif360PostProcessor(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> Any:
         import pandas as pd
 
-        codes = np.searchsorted(self.groups_, apart(X, self.group)[1])
+        codes = np.searchsorted(self.groups_, features_and_group(X, self.group)[1])
         index = pd.Index(codes, name="group")
         return pd.DataFrame(np.asarray(self.estimator.predict_proba(X)), index=index)
 
@@ -102,21 +102,21 @@ class Aif360Reweighing(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         import pandas as pd
         from aif360.sklearn.preprocessing import Reweighing
 
-        features, group = apart(X, self.group)
+        features, group = features_and_group(X, self.group)
         index = pd.Index(np.unique(group, return_inverse=True)[1], name="group")
-        one = pd.DataFrame({"one": 1.0}, index=index)
-        _, weight = Reweighing("group").fit_transform(one, pd.Series(y, index=index))
+        constant = pd.DataFrame({"one": 1.0}, index=index)
+        _, weight = Reweighing("group").fit_transform(constant, pd.Series(y, index=index))
         self.model_ = clone(self.estimator).fit(features, y, sample_weight=np.asarray(weight))
         self.classes_ = self.model_.classes_
         return self
 
     def predict_proba(self, X: Any) -> Floats:
         """The model's probabilities."""
-        return np.asarray(self.model_.predict_proba(apart(X, self.group)[0]))
+        return np.asarray(self.model_.predict_proba(features_and_group(X, self.group)[0]))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The model's classes."""
-        return np.asarray(self.model_.predict(apart(X, self.group)[0]))
+        return np.asarray(self.model_.predict(features_and_group(X, self.group)[0]))
 
 
 _AFTER: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Features and group, which a method gets in one table."""
+"""Features and group in the one table that a method gets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 
-def apart(X: Any, group: Any) -> tuple[Any, NDArray[Any]]:
+def features_and_group(X: Any, group: Any) -> tuple[Any, NDArray[Any]]:
     """The features without the group, and the group; a sparse matrix becomes an array.
 
-    >>> features, group = apart(np.array([[0.5, 1.0], [0.25, 0.0]]), 1)
+    >>> features, group = features_and_group(np.array([[0.5, 1.0], [0.25, 0.0]]), 1)
     >>> features.tolist(), group.tolist()
     ([[0.5], [0.25]], [1.0, 0.0])
     """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from evenhand._errors import require_package
-from evenhand.benchmark.adapters.columns import apart
+from evenhand.benchmark.adapters.columns import features_and_group
 from evenhand.mitigation.methods import Method
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ class FairlearnReduction(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         require_package("fairlearn", type(self).__name__)
         from fairlearn import reductions
 
-        features, group = apart(X, self.group)
+        features, group = features_and_group(X, self.group)
         moment = getattr(reductions, self.moments[self.criterion])(difference_bound=self.epsilon)
         make = getattr(reductions, self.algorithm)
         self.reduction_ = make(clone(self.estimator), moment, **(self.options or {}))
@@ -79,17 +79,17 @@ class FairlearnReduction(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class in the decision."""
-        features, _ = apart(X, self.group)
+        features, _ = features_and_group(X, self.group)
         if self.algorithm == "ExponentiatedGradient":
             return np.asarray(self.reduction_._pmf_predict(features))
         return np.asarray(self.reduction_.predict_proba(features))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """A class for each row, drawn where the algorithm draws."""
-        features, _ = apart(X, self.group)
+        features, _ = features_and_group(X, self.group)
         draws = self.algorithm == "ExponentiatedGradient"
-        drawn = {"random_state": self.random_state} if draws else {}
-        return np.asarray(self.reduction_.predict(features, **drawn)).astype(self.classes_.dtype)
+        options = {"random_state": self.random_state} if draws else {}
+        return np.asarray(self.reduction_.predict(features, **options)).astype(self.classes_.dtype)
 
 
 class FairlearnThresholds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -141,20 +141,20 @@ class FairlearnThresholds(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options = {"constraints": self.constraints[self.criterion], **(self.options or {})}
         options |= {"prefit": True, "predict_method": "predict_proba"}
         self.optimizer_ = ThresholdOptimizer(estimator=self.estimator, **options)
-        self.optimizer_.fit(X, y, sensitive_features=apart(X, self.group)[1])
+        self.optimizer_.fit(X, y, sensitive_features=features_and_group(X, self.group)[1])
         self.classes_ = np.unique(y)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class in the decision."""
-        group = apart(X, self.group)[1]
+        group = features_and_group(X, self.group)[1]
         return np.asarray(self.optimizer_._pmf_predict(X, sensitive_features=group))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """A class for each row, drawn."""
-        group = apart(X, self.group)[1]
-        drawn = {"sensitive_features": group, "random_state": self.random_state}
-        return np.asarray(self.optimizer_.predict(X, **drawn)).astype(self.classes_.dtype)
+        group = features_and_group(X, self.group)[1]
+        options = {"sensitive_features": group, "random_state": self.random_state}
+        return np.asarray(self.optimizer_.predict(X, **options)).astype(self.classes_.dtype)
 
 
 _REDUCTION: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""fairret: terms in the loss of a network, which charge for differences between groups."""
+"""fairret: penalties in the loss of a network for differences between groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STRENGTHS = (0.03, 0.1, 0.2, 0.3, 0.5, 1.0)
 
 
 class FairretClassifier(PenalizedClassifier):
-    """The network of `PenalizedClassifier`, with a term of fairret in its loss in place of ours.
+    """The network of `PenalizedClassifier`, with a penalty of fairret in its loss instead of ours.
 
     Parameters
     ----------
@@ -56,15 +56,15 @@ class FairretClassifier(PenalizedClassifier):
         import torch
 
         rates = [getattr(statistic, name)() for name in self.statistics[self.criterion]]
-        asked = statistic.StackedLinearFractionalStatistic(*rates) if rates[1:] else rates[0]
-        charged = getattr(loss, self.term)(asked)
+        compared = statistic.StackedLinearFractionalStatistic(*rates) if rates[1:] else rates[0]
+        penalty = getattr(loss, self.term)(compared)
 
         class Charge(torch.nn.Module):
             def forward(self, chances: Any, y: Any, group: Any, sample_weight: Any) -> Any:  # noqa: ARG002
-                whom = torch.nn.functional.one_hot(group, groups).to(chances.dtype)
-                seen = () if isinstance(asked, statistic.PositiveRate) else (y[:, None],)
+                membership = torch.nn.functional.one_hot(group, groups).to(chances.dtype)
+                truth = () if isinstance(compared, statistic.PositiveRate) else (y[:, None],)
                 try:
-                    return charged(chances[:, 1:], whom, *seen, pred_as_logit=False)
+                    return penalty(chances[:, 1:], membership, *truth, pred_as_logit=False)
                 except NotImplementedError:  # nobody is selected, or nobody counts
                     return 0 * chances.sum()
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from evenhand._errors import require_package
-from evenhand.benchmark.adapters.columns import apart
+from evenhand.benchmark.adapters.columns import features_and_group
 from evenhand.mitigation.methods import Method
 
 EPSILONS = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -62,7 +62,7 @@ class OxonFairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from oxonfair import FairPredictor
         from oxonfair.utils import group_metrics
 
-        self.groups_, self.classes_ = np.unique(apart(X, self.group)[1]), np.unique(y)
+        self.groups_, self.classes_ = np.unique(features_and_group(X, self.group)[1]), np.unique(y)
         self.predictor_ = FairPredictor(None, self._data(X) | {"target": np.asarray(y)})
         measure = getattr(group_metrics, self.measures[self.criterion])
         self.predictor_.fit(group_metrics.accuracy, measure, self.epsilon, **(self.options or {}))
@@ -75,7 +75,7 @@ class OxonFairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[chosen])
 
     def _data(self, X: Any) -> dict[str, Any]:
-        codes = np.searchsorted(self.groups_, apart(X, self.group)[1])
+        codes = np.searchsorted(self.groups_, features_and_group(X, self.group)[1])
         return {"data": np.asarray(self.estimator.predict_proba(X)), "groups": codes}
 
 

@@ -1,1 +1,1 @@
-"""Predictions that others made, checked and scored here, and a page of who leads where."""
+"""Submitted predictions, checked and scored here, and a page of leaders."""

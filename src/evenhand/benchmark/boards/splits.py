@@ -1,4 +1,4 @@
-"""The rows of every split as files: what somebody needs to enter a method of their own."""
+"""The rows of every split as files, for entering a method of one's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write_splits(design: Design, folder: str | Path) -> list[Path]:
-    """Write a .csv file for each problem and seed of a design, and say where they are.
+    """Write a .csv file for each problem and seed of a design, and return their paths.
 
     Each has the columns `row`, by which predictions name a row, `part` ("train" or "test"),
     `label` or `value`, which test rows lack, and the features, on scales learned from the
@@ -22,14 +22,14 @@ def write_splits(design: Design, folder: str | Path) -> list[Path]:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = [
+    pairs = [
         (problem, seed)
         for study in design.studies
         for problem in study.problems
         for seed in study.seeds
     ]
     paths = []
-    for problem, seed in dict.fromkeys(wanted):
+    for problem, seed in dict.fromkeys(pairs):
         paths.append(folder / f"{plain(problem.name)}-{seed}.csv")
         _rows(problem, seed).to_csv(paths[-1], index=False)
     return paths
@@ -42,13 +42,13 @@ def _rows(problem: Problem, seed: int) -> Any:
     halves = split(dataset, seed=seed)
     parts = halves.normalized()
     name = "label" if dataset.classes else "value"
-    known = (
+    target = (
         parts.y_train.map(dict(enumerate(dataset.classes))) if dataset.classes else parts.y_train
     )
-    taken = ["row", "part", name]
+    reserved = ["row", "part", name]
     X = pd.concat([parts.X_train, parts.X_test])
-    X = X.rename(columns={one: f"{one}_" for one in X.columns if one in taken})
+    X = X.rename(columns={column: f"{column}_" for column in X.columns if column in reserved})
     X.insert(0, "row", [*halves.train, *halves.test])
     X.insert(1, "part", ["train"] * len(halves.train) + ["test"] * len(halves.test))
-    X.insert(2, name, [*known, *[None] * len(halves.test)])
+    X.insert(2, name, [*target, *[None] * len(halves.test)])
     return X.sort_values("row")

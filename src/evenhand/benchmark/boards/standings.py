@@ -1,4 +1,4 @@
-"""Who leads in which track, as a page that sorts and filters without any connection."""
+"""The leaders of each track, as a page that sorts and filters offline."""
 
 from __future__ import annotations
 
@@ -83,16 +83,16 @@ class Board:
 
     @property
     def sentence(self) -> str:
-        """Who leads, and who does by other measures where that is another."""
+        """The leader, and the leaders by other measures where they differ."""
         first = self.ranking.entrants[0].method if self.ranking.entrants else ""
-        others: dict[str, list[str]] = {}
+        leaders: dict[str, list[str]] = {}
         for measure, ranks in self.ranks.items():
             best = min(ranks.values(), default=0.0)
             if ranks.get(first, best) > best:
-                leads = " and ".join(one for one, rank in ranks.items() if rank == best)
-                others.setdefault(leads, []).append(measure)
-        told = (f" By {' and '.join(by)} {who} ranks first." for who, by in others.items())
-        return "".join((self.ranking.sentence, *told))
+                leads = " and ".join(method for method, rank in ranks.items() if rank == best)
+                leaders.setdefault(leads, []).append(measure)
+        by_leader = (f" By {' and '.join(by)} {name} ranks first." for name, by in leaders.items())
+        return "".join((self.ranking.sentence, *by_leader))
 
 
 def leaderboard(
@@ -142,56 +142,57 @@ def _scored(store: Store, measure: str, n_jobs: int | None) -> Results:
     return results(store, questions=_questions(measure), lots="expected", n_jobs=n_jobs)
 
 
-def _boards(store: Store, found: Results, measure: str, loss: float) -> tuple[Board, ...]:
-    known, spent = _knows(store, found), _seconds(found)
-    tracks = {row["problem"]: track_of(row) for row in found.problems.to_pylist()}
-    kinds = {row["problem"]: row["kind"] for row in found.problems.to_pylist()}
+def _boards(store: Store, results: Results, measure: str, loss: float) -> tuple[Board, ...]:
+    knows_group, spent = _group_access(store, results), _seconds(results)
+    tracks = {row["problem"]: track_of(row) for row in results.problems.to_pylist()}
+    kinds = {row["problem"]: row["kind"] for row in results.problems.to_pylist()}
     sides: dict[tuple[str, str], set[bool]] = {}
-    for (problem, base, _), is_known in known.items():
+    for (problem, base, _), is_known in knows_group.items():
         sides.setdefault((tracks[problem], base), set()).add(is_known)
-    asked = [question_in(row) for row in found.questions.to_pylist() if row["measure"] is not None]
+    rows = results.questions.to_pylist()
+    questions = [question_in(row) for row in rows if row["measure"] is not None]
     boards = []
-    for question in (one for one in asked if one.measure == measure):
-        others = {
-            measure_symbol(str(one.measure)): areas(found, one.name, loss=loss)
-            for one in asked
-            if topic(one) == topic(question) and one != question
+    for question in (question for question in questions if question.measure == measure):
+        by_measure = {
+            measure_symbol(str(other.measure)): areas(results, other.name, loss=loss)
+            for other in questions
+            if topic(other) == topic(question) and other != question
         }
         output = PROBABILITIES if question.criterion in ASKED[PROBABILITIES] else DECISIONS
-        together: dict[tuple[str, str], list[Any]] = {}
-        for area in areas(found, question.name, loss=loss):
-            where = tracks[area.problem]
-            given = DECISIONS if kinds[area.problem] == "regression" else output
-            own = {known[_place(area)]} if area.method != BASE else sides[where, area.base]
-            for is_known in own:
+        by_track: dict[tuple[str, str], list[Any]] = {}
+        for area in areas(results, question.name, loss=loss):
+            track = tracks[area.problem]
+            output_kind = DECISIONS if kinds[area.problem] == "regression" else output
+            is_base = area.method == BASE
+            for is_known in sides[track, area.base] if is_base else {knows_group[_place(area)]}:
                 side = KNOWN if is_known else UNKNOWN
-                together.setdefault((where, f"{side}, {given}"), []).append(area)
-        for (where, more), some in sorted(together.items(), key=_order):
-            for part, ranking in _rankings(where, question.name, loss, some):
-                ranks = {name: _ranks(ranking, again) for name, again in others.items()}
+                by_track.setdefault((track, f"{side}, {output_kind}"), []).append(area)
+        for (track, access), members in sorted(by_track.items(), key=_order):
+            for part, ranking in _rankings(track, question.name, loss, members):
+                ranks = {name: _ranks(ranking, same) for name, same in by_measure.items()}
                 seconds = _medians(ranking, spent)
-                named = f"{where}, {more}{part}"
-                boards.append(Board(named, topic(question), ranking, ranks, seconds))
+                title = f"{track}, {access}{part}"
+                boards.append(Board(title, topic(question), ranking, ranks, seconds))
     return tuple(boards)
 
 
-def _ranks(ranking: Ranking, found: Sequence[Area]) -> dict[str, float]:
+def _ranks(ranking: Ranking, areas: Sequence[Area]) -> dict[str, float]:
     """Mean ranks of the methods of a ranking, where it ranks them, by areas of another measure."""
-    there = {_place(one) for one in ranking.areas}
-    same = [one for one in found if _place(one) in there]
-    again = ranking_of(ranking.track, ranking.question, ranking.loss, same)
-    return {one.method: one.rank for one in again.entrants}
+    places = {_place(area) for area in ranking.areas}
+    shared = [area for area in areas if _place(area) in places]
+    reranked = ranking_of(ranking.track, ranking.question, ranking.loss, shared)
+    return {area.method: area.rank for area in reranked.entrants}
 
 
 def _place(area: Area) -> tuple[str, str, str]:
     return area.problem, area.base, area.method
 
 
-def _seconds(found: Results) -> dict[tuple[str, str, str], list[float]]:
+def _seconds(results: Results) -> dict[tuple[str, str, str], list[float]]:
     """Processor time of every run, by problem, base model and method."""
     spent: dict[tuple[str, str, str], list[float]] = {}
     names = ["problem", "base", "method", "cpu_seconds"]
-    for *place, seconds in zip(*(found.runs[name].to_pylist() for name in names), strict=True):
+    for *place, seconds in zip(*(results.runs[name].to_pylist() for name in names), strict=True):
         if seconds is not None:
             spent.setdefault((place[0], place[1], place[2]), []).append(seconds)
     return spent
@@ -200,7 +201,7 @@ def _seconds(found: Results) -> dict[tuple[str, str, str], list[float]]:
 def _medians(
     ranking: Ranking, spent: Mapping[tuple[str, str, str], Sequence[float]]
 ) -> dict[str, float]:
-    """Of each method of a ranking, over the runs that it rests on."""
+    """Median processor time of each method of a ranking, over its runs."""
     together: dict[str, list[float]] = {}
     for area in ranking.areas:
         together.setdefault(area.method, []).extend(spent.get(_place(area), ()))
@@ -208,28 +209,30 @@ def _medians(
 
 
 def _rankings(
-    where: str, question: str, loss: float, found: Sequence[Area]
+    where: str, question: str, loss: float, areas: Sequence[Area]
 ) -> Iterator[tuple[str, Ranking]]:
     """All problems and base models together, then the parts in which further methods are ranked.
 
     A method that has results on one base model, or some of the problems, is ranked on these.
     """
-    whole = ranking_of(where, question, loss, found)
-    if len(whole.entrants) > 1:
-        yield "", whole
-    ranked = {one.method for one in whole.entrants}
+    complete = ranking_of(where, question, loss, areas)
+    if len(complete.entrants) > 1:
+        yield "", complete
+    ranked = {entrant.method for entrant in complete.entrants}
     for choices in (("base",), ("problem",), ("problem", "base")):
         parts: dict[str, list[Area]] = {}
-        for area in found:
-            parts.setdefault(", ".join(getattr(area, one) for one in choices), []).append(area)
-        new: set[str] = set()
-        for name, some in parts.items():
-            ranking = ranking_of(where, question, loss, some)
-            methods = {one.method for one in ranking.entrants}
+        for area in areas:
+            parts.setdefault(", ".join(getattr(area, choice) for choice in choices), []).append(
+                area
+            )
+        added: set[str] = set()
+        for name, members in parts.items():
+            ranking = ranking_of(where, question, loss, members)
+            methods = {entrant.method for entrant in ranking.entrants}
             if len(methods) > 1 and not methods <= ranked:
                 yield f", {name} alone", ranking
-                new |= methods
-        ranked |= new
+                added |= methods
+        ranked |= added
 
 
 def write_leaderboard(
@@ -276,8 +279,8 @@ def write_leaderboard(
     """
     require("jinja2", "duckdb", "matplotlib")
     store = store if isinstance(store, Store) else Store(Path(store))
-    found = _scored(store, measure, n_jobs)
-    boards = _boards(store, found, measure, loss)
+    results = _scored(store, measure, n_jobs)
+    boards = _boards(store, results, measure, loss)
     state = None if design is None else status(design, store.folder)
     submitted = {
         entry["method"]: entry["submission"]
@@ -292,22 +295,22 @@ def write_leaderboard(
             boards=boards,
             tracks=list(dict.fromkeys(board.track for board in boards)),
             criteria=list(dict.fromkeys(board.criterion for board in boards)),
-            pictures=[_picture(found, board, number) for number, board in enumerate(boards)],
+            pictures=[_picture(results, board, number) for number, board in enumerate(boards)],
             submitted=submitted,
             own=OWN,
             published=PUBLISHED,
             base=BASE,
-            tiles=tiles(found),
-            stand_ins=stand_ins(found),
+            tiles=tiles(results),
+            stand_ins=stand_ins(results),
             planned=0 if state is None else state.runs,
             missing=0 if state is None else state.missing,
-            empty=empty_cell_table(found).note,
+            empty=empty_cell_table(results).note,
             palette=PALETTE,
             measure=measure_symbol(measure),
             loss=f"{100 * loss:g} %",
             failures=len(store.failures()),
             made=made_with(),
-            fitted=fitted_with(found),
+            fitted=fitted_with(results),
         )
     )
     path = Path(path)
@@ -331,33 +334,33 @@ def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
 
 
 def _questions(measure: str) -> Questions:
-    """Performances, and the criteria of every track by the measure and those beside it."""
+    """Performances, and the criteria of every track by this measure and the usual ones."""
     measures = dict.fromkeys((measure, *MEASURES))
     classified = [
-        Question(name, one, g="auroc" if name == "performance_parity" else None)
+        Question(name, key, g="auroc" if name == "performance_parity" else None)
         for name in (*ASKED[DECISIONS], *ASKED[PROBABILITIES])
-        for one in measures
+        for key in measures
     ]
     return {
         "classification": (Question("accuracy"), *classified),
         "regression": (
-            *(one for one in QUESTIONS["regression"] if one.measure is None),
-            *(Question(name, one) for name in OF_REGRESSIONS for one in measures),
+            *(question for question in QUESTIONS["regression"] if question.measure is None),
+            *(Question(name, key) for name in OF_REGRESSIONS for key in measures),
         ),
     }
 
 
-def _knows(store: Store, found: Results) -> dict[tuple[str, str, str], bool]:
-    """Whether methods know the group at decision, by problem, base model and method."""
-    known: dict[tuple[str, str, str], bool] = {}
+def _group_access(store: Store, results: Results) -> dict[tuple[str, str, str], bool]:
+    """Whether methods have the group at prediction, by problem, base model and method."""
+    knows: dict[tuple[str, str, str], bool] = {}
     entries = store.current()[0]
-    for run in found.runs.select(["key", "problem", "base", "method"]).to_pylist():
+    for run in results.runs.select(["key", "problem", "base", "method"]).to_pylist():
         entry = entries[run["key"]]
-        told = entry.get("submission", entry).get("group_known", True)
-        known[run["problem"], run["base"], run["method"]] = bool(told)
-    return known
+        access = entry.get("submission", entry).get("group_known", True)
+        knows[run["problem"], run["base"], run["method"]] = bool(access)
+    return knows
 
 
 def _order(track: tuple[tuple[str, str], Any]) -> tuple[Any, ...]:
-    (where, more), _ = track
-    return (*track_order(where), more)
+    (name, access), _ = track
+    return (*track_order(name), access)

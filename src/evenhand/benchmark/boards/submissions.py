@@ -1,4 +1,4 @@
-"""A submission: a folder of predictions and a file that says what they are."""
+"""A submission: a folder of predictions and a file that describes them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST = 20  # faults that are named
 
 
 class SubmissionError(InputError):
-    """What is wrong with a submission, all of it at once."""
+    """All faults of a submission at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Submission:
 
 
 def check_submission(folder: str | Path, store: Store | str | Path) -> Submission:
-    """Read a submission and check it against the truth of a store; no score in it is looked at.
+    """Read a submission and check it against the truth of a store; scores in it are ignored.
 
     Parameters
     ----------
@@ -97,13 +97,14 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
     _refuse_taken(metadata["method"], folder, store)
     references = _references(store, metadata["base"])
     if not references:
-        bases = sorted({one["base"] for one in store.entries().values() if one["method"] == BASE})
+        plain = (run for run in store.entries().values() if run["method"] == BASE)
+        bases = sorted({run["base"] for run in plain})
         raise SubmissionError(
             f"{folder} stands on the base model {metadata['base']!r}; the benchmark has "
             f"{', '.join(bases) or 'none'}."
         )
     faults: list[str] = []
-    runs, seen = [], set()
+    runs, places = [], set()
     content = hashlib.sha256()
     for table in metadata["predictions"]:
         try:
@@ -112,28 +113,28 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
             faults.append(f"{table.get('file', 'a table [[predictions]]')}: {failure}")
             continue
         place = tuple(entry[name] for name in ("problem", "seed", "constraint", "hyperparameter"))
-        if place in seen:
+        if place in places:
             faults.append(f"{table['file']}: the same problem, split and setting come twice.")
-        seen.add(place)
+        places.add(place)
         content.update(raw)
         runs.append((entry, predictions))
     faults += _partial([entry for entry, _ in runs], references)
     if faults:
-        more = f"\n… and {len(faults) - MOST} more" if len(faults) > MOST else ""
+        remainder = f"\n… and {len(faults) - MOST} more" if len(faults) > MOST else ""
         listed = "\n".join(f"  {fault}" for fault in faults[:MOST])
-        raise SubmissionError(f"{folder} cannot be accepted:\n{listed}{more}")
+        raise SubmissionError(f"{folder} cannot be accepted:\n{listed}{remainder}")
     version = content.hexdigest()[:24]
     about = {name: metadata[name] for name in ("group_known", *OPTIONAL) if name in metadata}
     finished = tuple(
         (
             _finished(entry, about, version)
-            | {"by_lot": one.by_lot, "has_scores": one.scores is not None},
-            one,
+            | {"by_lot": predicted.by_lot, "has_scores": predicted.scores is not None},
+            predicted,
         )
-        for entry, one in runs
+        for entry, predicted in runs
     )
-    there = store.keys()
-    if all(entry["key"] in there for entry, _ in finished):
+    stored = store.keys()
+    if all(entry["key"] in stored for entry, _ in finished):
         raise SubmissionError(
             f"{folder} is a duplicate: these predictions of {metadata['method']} are stored "
             "already."
@@ -142,7 +143,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
 
 
 def add_submission(submission: Submission, store: Store | str | Path) -> int:
-    """Store the predictions of a submission, and say how many runs are new.
+    """Store the predictions of a submission, and return how many runs are new.
 
     Parameters
     ----------
@@ -163,8 +164,8 @@ def add_submission(submission: Submission, store: Store | str | Path) -> int:
 
     """
     store = store if isinstance(store, Store) else Store(Path(store))
-    there = store.keys()
-    new = [(entry, one) for entry, one in submission.runs if entry["key"] not in there]
+    stored = store.keys()
+    new = [(entry, predicted) for entry, predicted in submission.runs if entry["key"] not in stored]
     for entry, predictions in new:
         store.add(predictions, entry)
     return len(new)
@@ -175,13 +176,13 @@ def _metadata(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise SubmissionError(f"{folder} has no {METADATA}.")
     content = read_toml(path, SubmissionError)
-    known = (*NEEDED, *OPTIONAL)
+    valid = (*NEEDED, *OPTIONAL)
     for key in content:
-        if key not in known:
+        if key not in valid:
             hint = " Scores are computed here, never taken." if "score" in key else ""
             raise SubmissionError(
-                f"{path} has the key {key!r}.{did_you_mean(key, known)}{hint} "
-                f"There are {', '.join(known)}."
+                f"{path} has the key {key!r}.{did_you_mean(key, valid)}{hint} "
+                f"There are {', '.join(valid)}."
             )
     for key in NEEDED:
         if key not in content:
@@ -197,10 +198,10 @@ def _metadata(folder: Path) -> dict[str, Any]:
 
 
 def _references(store: Store, base: str) -> dict[tuple[str, int], Entry]:
-    """The base model's runs by problem and split: whose test rows a submission predicts."""
+    """The base model's runs by problem and split: a submission predicts their test rows."""
     entries = store.current()[0].values()
-    plain = (one for one in entries if one["method"] == BASE and one["base"] == base)
-    return {(one["problem"], one["seed"]): one for one in plain}
+    plain = (entry for entry in entries if entry["method"] == BASE and entry["base"] == base)
+    return {(entry["problem"], entry["seed"]): entry for entry in plain}
 
 
 def _run(
@@ -223,8 +224,8 @@ def _run(
     if place not in references:
         problems = sorted({problem for problem, _ in references})
         seeds = sorted(seed for problem, seed in references if problem == table["problem"])
-        known = f"its splits are {seeds}" if seeds else f"problems are {', '.join(problems)}"
-        raise InputError(f"there is no split {table['seed']} of {table['problem']!r}; {known}.")
+        choices = f"its splits are {seeds}" if seeds else f"problems are {', '.join(problems)}"
+        raise InputError(f"there is no split {table['seed']} of {table['problem']!r}; {choices}.")
     reference = references[place]
     path = (folder / table["file"]).resolve()
     if not path.is_relative_to(folder.resolve()):
@@ -278,14 +279,14 @@ def _predictions(frame: Any, truth: Truth) -> Predictions:
     if frame["row"].duplicated().any():
         twice = frame["row"][frame["row"].duplicated()].iloc[0]
         raise InputError(f"predicts row {twice} twice.")
-    wanted = set(truth.rows.tolist())
-    given = set(frame["row"].tolist())
-    if wanted != given:
-        strange, absent = sorted(given - wanted, key=str), sorted(wanted - given)
+    expected = set(truth.rows.tolist())
+    predicted = set(frame["row"].tolist())
+    if expected != predicted:
+        extra, absent = sorted(predicted - expected, key=str), sorted(expected - predicted)
         wrong = [
-            f"{verb} {plural(len(rows), 'row')} {what} (such as {rows[0]})"
-            for verb, rows, what in (
-                ("has", strange, "outside the test rows of this split"),
+            f"{verb} {plural(len(rows), 'row')} {which} (such as {rows[0]})"
+            for verb, rows, which in (
+                ("has", extra, "outside the test rows of this split"),
                 ("lacks", absent, "of the test rows"),
             )
             if rows
@@ -315,27 +316,27 @@ def _classified(frame: Any, classes: tuple[str, ...]) -> Predictions:
             raise InputError(f"has the label {unknown!r}; classes are {', '.join(classes)}.")
         decided = labels.to_numpy().astype(small)
     elif chances is not None or scores is not None:
-        known = chances if chances is not None else scores
-        assert known is not None
-        decided = known.argmax(axis=1).astype(small)
+        probabilities = chances if chances is not None else scores
+        assert probabilities is not None
+        decided = probabilities.argmax(axis=1).astype(small)
     else:
         raise InputError("has no column label, and none of chance_CLASS or score_CLASS.")
     return Predictions(labels=decided, chances=chances, scores=scores)
 
 
 def _name(label: Any) -> str:
-    """A label as its class is called: 1.0, as pandas writes whole numbers beside gaps, is 1."""
+    """The class of a label: 1.0, as pandas writes whole numbers where some are missing, is 1."""
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
 def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
     """Chances or scores (rows × classes) of columns such as score_yes; None without any."""
     names = [f"{kind}_{name}" for name in classes]
-    there = [name for name in names if name in frame.columns]
-    if not there:
+    present = [name for name in names if name in frame.columns]
+    if not present:
         return None
-    if len(there) < len(names):
-        raise InputError(f"has {', '.join(there)}, and not all of {', '.join(names)}.")
+    if len(present) < len(names):
+        raise InputError(f"has {', '.join(present)}, and not all of {', '.join(names)}.")
     matrix = frame[names].to_numpy(dtype=np.float64)
     if not ((matrix >= -SUM) & (matrix <= 1 + SUM)).all():
         raise InputError(f"has a {kind} below 0, above 1, or missing.")
@@ -345,8 +346,8 @@ def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
 
 
 def _refuse_taken(method: str, folder: Path, store: Store) -> None:
-    """The name of a method that the benchmark ran itself would mix two things in one row."""
-    own = {one["method"] for one in store.current()[0].values() if "submission" not in one}
+    """Refuse the name of a method of the benchmark: one row would mix two methods."""
+    own = {entry["method"] for entry in store.current()[0].values() if "submission" not in entry}
     if method in own | set(METHODS) | set(ADAPTERS):
         raise SubmissionError(
             f"{folder}: the benchmark has a method called {method!r}; give yours another name."
@@ -355,32 +356,33 @@ def _refuse_taken(method: str, folder: Path, store: Store) -> None:
 
 def _partial(runs: Sequence[Entry], references: Mapping[tuple[str, int], Entry]) -> Iterator[str]:
     """Settings that lack a split of a problem: they would have no number there."""
-    given: dict[tuple[Any, ...], set[int]] = {}
+    seeds_of: dict[tuple[Any, ...], set[int]] = {}
     for entry in runs:
         setting = tuple(entry[name] for name in ("problem", "constraint", "hyperparameter"))
-        given.setdefault(setting, set()).add(entry["seed"])
-    for (problem, *options), seeds in given.items():
-        wanted = {seed for name, seed in references if name == problem}
-        if lacking := sorted(wanted - seeds):
-            told = ", ".join(str(one) for one in options if one is not None)
+        seeds_of.setdefault(setting, set()).add(entry["seed"])
+    for (problem, *options), seeds in seeds_of.items():
+        needed = {seed for name, seed in references if name == problem}
+        if lacking := sorted(needed - seeds):
+            setting_text = ", ".join(str(option) for option in options if option is not None)
+            named = f"{problem} ({setting_text})" if setting_text else problem
             yield (
-                f"{problem}{f' ({told})' if told else ''} lacks {plural(len(lacking), 'split')}: "
+                f"{named} lacks {plural(len(lacking), 'split')}: "
                 f"{', '.join(map(str, lacking))}. Predict every split of a problem, or leave the "
                 "problem out."
             )
 
 
 def _notes(runs: tuple[tuple[Entry, Predictions], ...], store: Store) -> Iterator[str]:
-    """What a submission leaves out: it is ranked on what it has."""
-    plain = [one for one in store.current()[0].values() if one["method"] == BASE]
-    problems = {one["problem"] for one, _ in runs}
-    bases = {one["base"] for one, _ in runs}
-    without = {one["problem"] for one in plain if one["base"] in bases} - problems
+    """Notes on what a submission leaves out: it is ranked on the rest."""
+    plain = [entry for entry in store.current()[0].values() if entry["method"] == BASE]
+    problems = {entry["problem"] for entry, _ in runs}
+    bases = {entry["base"] for entry, _ in runs}
+    without = {entry["problem"] for entry in plain if entry["base"] in bases} - problems
     if without:
         yield f"leaves out {', '.join(sorted(without))}, and is ranked on each other problem alone"
-    others = {one["base"] for one in plain if one["problem"] in problems} - bases
-    if others:
+    other_bases = {entry["base"] for entry in plain if entry["problem"] in problems} - bases
+    if other_bases:
         yield (
-            f"stands on {', '.join(sorted(bases))} and not on {', '.join(sorted(others))}, and is "
-            f"ranked on {', '.join(sorted(bases))} alone"
+            f"stands on {', '.join(sorted(bases))} and not on {', '.join(sorted(other_bases))}, "
+            f"and is ranked on {', '.join(sorted(bases))} alone"
         )

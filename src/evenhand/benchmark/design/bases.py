@@ -103,17 +103,17 @@ class Base:
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """What it can predict."""
+        """The kinds of targets it can predict."""
         return tuple(self._by_kind)
 
     def estimator(self, kind: Kind, seed: int = 0) -> Any:
         """A new estimator, not fitted."""
-        model = self._made(self._by_kind[kind])
-        known = model.get_params()
-        threads = "n_jobs" in known and not type(model).__module__.startswith("sklearn.")
-        usual = {"n_jobs": 1} if threads else {}  # scikit-learn's own have one by default
-        usual |= {name: seed for name in sorted(known) if _is_seed(name)}
-        return model.set_params(**{k: v for k, v in usual.items() if k not in self.settings})
+        model = self._built(self._by_kind[kind])
+        parameters = model.get_params()
+        threads = "n_jobs" in parameters and not type(model).__module__.startswith("sklearn.")
+        defaults = {"n_jobs": 1} if threads else {}  # scikit-learn's own have one by default
+        defaults |= {name: seed for name in sorted(parameters) if _is_seed(name)}
+        return model.set_params(**{k: v for k, v in defaults.items() if k not in self.settings})
 
     def takes_weights(self, kind: Kind) -> bool:
         """Whether rows may have weights, as several methods need it."""
@@ -129,7 +129,7 @@ class Base:
 
     def module(self, kind: Kind) -> str:
         """The module that defines its estimator."""
-        return type(self._made(self._by_kind[kind])).__module__
+        return type(self._built(self._by_kind[kind])).__module__
 
     @cached_property
     def fingerprint(self) -> str:
@@ -138,49 +138,50 @@ class Base:
 
     @cached_property
     def code(self) -> str:
-        """The same, less the versions of other packages."""
+        """The same without the versions of other packages."""
         return fingerprint(without_versions(self._described))
 
     @cached_property
     def _described(self) -> list[Any]:
-        models = {} if self.is_truth else {k: self._thing(one) for k, one in self._by_kind.items()}
+        by_kind = {} if self.is_truth else self._by_kind
+        models = {kind: self._resolved(estimator) for kind, estimator in by_kind.items()}
         value = [described(models), self.encoding, described(dict(self.settings)), self.is_truth]
-        rest = ["blind"] if self.is_blind else []
-        rest += [described(dict(self.tune))] if self.tune else []
-        return [value, source_fingerprint(PREPARATION), *rest]
+        extras = ["blind"] if self.is_blind else []
+        extras += [described(dict(self.tune))] if self.tune else []
+        return [value, source_fingerprint(PREPARATION), *extras]
 
     @cached_property
     def _by_kind(self) -> dict[Kind, Estimator]:
         if isinstance(self.estimators, Mapping):
             return dict(self.estimators)
-        return dict.fromkeys(_kinds(self._made(self.estimators)), self.estimators)
+        return dict.fromkeys(_kinds(self._built(self.estimators)), self.estimators)
 
-    def _made(self, given: Estimator) -> Any:
+    def _built(self, estimator: Estimator) -> Any:
         from sklearn.base import clone
 
-        thing = self._thing(given)
+        model = self._resolved(estimator)
         try:
-            if isinstance(thing, type) or not hasattr(thing, "get_params"):
-                return thing(**self.settings)
-            return clone(thing).set_params(**self.settings)
+            if isinstance(model, type) or not hasattr(model, "get_params"):
+                return model(**self.settings)
+            return clone(model).set_params(**self.settings)
         except (TypeError, ValueError) as failure:
             raise InputError(
                 f"The base model {self.name!r} cannot be made with the settings "
                 f"{dict(self.settings)}: {failure}"
             ) from failure
 
-    def _thing(self, given: Estimator) -> Any:
-        thing = imported(given) if isinstance(given, str) else given
-        if not hasattr(thing, "get_params") and not callable(thing):
+    def _resolved(self, estimator: Estimator) -> Any:
+        model = imported(estimator) if isinstance(estimator, str) else estimator
+        if not hasattr(model, "get_params") and not callable(model):
             raise InputTypeError(
-                f"The base model {self.name!r} is a {type(thing).__name__}; give a scikit-learn "
+                f"The base model {self.name!r} is a {type(model).__name__}; give a scikit-learn "
                 "estimator, its class, or package.module:Class."
             )
-        return thing
+        return model
 
 
 def _kinds(model: Any) -> tuple[Kind, ...]:
-    """What an estimator predicts; one that does not say may do either."""
+    """The kinds of targets an estimator predicts; both, unless it says which."""
     from sklearn.base import is_classifier, is_regressor
 
     if not hasattr(model, "get_params"):

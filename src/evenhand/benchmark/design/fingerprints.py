@@ -1,6 +1,6 @@
-"""What a result depends on, as a short text: change it, and the result gets another address.
+"""Fingerprints of what a result depends on: change it, and the result gets another address.
 
-A fingerprint is that of parameters and code. Parameters count by value. Code counts
+A fingerprint covers parameters and code. Parameters count by value. Code counts
 
 - of evenhand: by the source of the module and of those it imports from the same package;
 - of other installed packages: by their version, wherever an installer put them;
@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def described(thing: Any) -> Any:
-    """What a thing is and does, as a value that can be written down.
+    """An object's content and code as a value that can be serialized.
 
     >>> described({"grid": [1, 2.0]}) == described({"grid": [1, 2.0]})
     True
@@ -65,9 +65,9 @@ def described(thing: Any) -> Any:
     if isinstance(thing, Mapping):
         return ["mapping", [[described(key), described(value)] for key, value in thing.items()]]
     if isinstance(thing, list | tuple):
-        return [type(thing).__name__, [described(one) for one in thing]]
+        return [type(thing).__name__, [described(item) for item in thing]]
     if isinstance(thing, set | frozenset):  # in no order, and a new one in every process
-        return ["set", sorted(fingerprint(described(one)) for one in thing)]
+        return ["set", sorted(fingerprint(described(item)) for item in thing)]
     if isinstance(thing, type | FunctionType | BuiltinFunctionType):
         return _code(thing)
     if isinstance(thing, partial):
@@ -80,7 +80,7 @@ def described(thing: Any) -> Any:
 
 
 def _state(thing: Any) -> Any:
-    """What an object holds, by its pickled form where it has one that is always the same."""
+    """The state of an object, by the hash of its pickled form if that is reproducible."""
     from joblib import hash as hash_of
 
     state = getattr(thing, "__dict__", {})
@@ -93,43 +93,45 @@ def _state(thing: Any) -> Any:
 
 
 def _code(thing: Any) -> Any:
-    """What a class or function does."""
+    """The code of a class or function, or the version of its package."""
     module, name = str(thing.__module__), str(thing.__qualname__)
     if not is_own(module):
         homes = [module]
         if isinstance(thing, type):  # of evenhand also where its parents are
-            homes = [one.__module__ for one in thing.__mro__ if _is_ours(one.__module__)] or homes
+            parents = [parent.__module__ for parent in thing.__mro__]
+            homes = [parent for parent in parents if _is_ours(parent)] or homes
         return [f"{module}:{name}", [_version(home) for home in dict.fromkeys(homes)]]
     if isinstance(thing, FunctionType) and name.endswith("<lambda>"):  # its source has no name
         code = thing.__code__
         body = [code.co_code.hex(), repr(code.co_consts), code.co_names]
         return [name, body, described([thing.__defaults__, _enclosed(thing)])]
-    functions = vars(thing).values() if isinstance(thing, type) else [thing]
-    known = next((one.__globals__ for one in functions if isinstance(one, FunctionType)), {})
-    return [name, _reached(module, name.partition(".")[0], known), described(_enclosed(thing))]
+    members = vars(thing).values() if isinstance(thing, type) else [thing]
+    functions = (member for member in members if isinstance(member, FunctionType))
+    namespace = next((function.__globals__ for function in functions), {})
+    return [name, _reached(module, name.partition(".")[0], namespace), described(_enclosed(thing))]
 
 
 def _enclosed(thing: Any) -> list[Any]:
-    """What a function of a function holds of it; `super()` holds the class itself."""
+    """The values in a function's closure; `super()` holds the class itself."""
     cells = getattr(thing, "__closure__", None) or ()
     return [cell.cell_contents for cell in cells if not isinstance(cell.cell_contents, type)]
 
 
 def _version(module: str) -> Any:
-    """Of evenhand the source, and of what it calls the versions; of other packages the version."""
+    """The source of evenhand's modules and the versions of what they call; else the version."""
     if _is_ours(module):
         return [source_fingerprint(module), {PACKAGES: package_versions(module)}]
     return {PACKAGES: version_of(module)}
 
 
 def without_versions(value: Any) -> Any:
-    """What was described, less the versions of other packages: the code alone.
+    """A description without the versions of other packages: the code alone.
 
     >>> without_versions([1, {PACKAGES: "scikit-learn 1.9"}])
     [1, {}]
     """
     if isinstance(value, list | tuple):
-        return [without_versions(one) for one in value]
+        return [without_versions(item) for item in value]
     return {} if isinstance(value, dict) and PACKAGES in value else value
 
 
@@ -146,16 +148,16 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == OURS
 
 
-def _reached(module: str, name: str, known: Mapping[str, Any]) -> Any:
+def _reached(module: str, name: str, namespace: Mapping[str, Any]) -> Any:
     """The statements of a file that a name in it depends on, and the modules that these import."""
-    tree, spec = _own_source(module, known)
+    tree, spec = _own_source(module, namespace)
     bound = [(set(_bound(statement)), statement) for statement in tree.body]
-    wanted, waiting = set(), {name}
+    reached, waiting = set(), {name}
     while waiting:
-        wanted |= waiting
+        reached |= waiting
         used = (ast.walk(statement) for names, statement in bound if names & waiting)
-        waiting = {n.id for some in used for n in some if isinstance(n, ast.Name)} - wanted
-    parts = [statement for names, statement in bound if names & wanted] or tree.body
+        waiting = {n.id for nodes in used for n in nodes if isinstance(n, ast.Name)} - reached
+    parts = [statement for names, statement in bound if names & reached] or tree.body
     is_package = spec.submodule_search_locations is not None
     imported = _imports(ast.Module(parts, []), spec.name, is_package)
     others = sorted({other for other in imported if other != module and is_own(other)})
@@ -165,14 +167,14 @@ def _reached(module: str, name: str, known: Mapping[str, Any]) -> Any:
     ]
 
 
-def _own_source(module: str, known: Mapping[str, Any]) -> tuple[ast.Module, ModuleSpec]:
+def _own_source(module: str, namespace: Mapping[str, Any]) -> tuple[ast.Module, ModuleSpec]:
     """The code of one's own module, script or notebook, of which IPython keeps the cells."""
     spec = (_spec(module) if module != "__main__" else None) or ModuleSpec(module, None)
-    path = spec.origin or known.get("__file__")
+    path = spec.origin or namespace.get("__file__")
     if path is not None:
         return _parsed(_text(module, path)), spec
-    if "_ih" in known:
-        return _parsed("\n".join(known["_ih"])), spec
+    if "_ih" in namespace:
+        return _parsed("\n".join(namespace["_ih"])), spec
     raise InputTypeError(
         f"The code of {module} cannot be read, so that nobody could tell when a result is out of "
         "date: save what a benchmark runs in a file, and import it."
@@ -183,7 +185,7 @@ _READ: dict[str, tuple[Any, str]] = {}  # by module: the import that loaded it, 
 
 
 def _text(module: str, path: str) -> str:
-    """The text of a file; of a loaded module as first seen, which an edit does not change."""
+    """The text of a file; for a loaded module the text when first read, despite later edits."""
     loaded = getattr(sys.modules.get(module), "__spec__", None) or sys.modules.get(module)
     if module not in _READ or _READ[module][0] is not loaded or loaded is None:
         _READ[module] = (loaded, Path(path).read_text(encoding="utf-8"))
@@ -208,7 +210,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
 
 
 def file_fingerprint(path: str) -> str:
-    """Of a file's bytes."""
+    """Fingerprint of a file's bytes."""
     return _file_fingerprint(path, *file_stamp(path))
 
 
@@ -225,7 +227,7 @@ def _file_fingerprint(path: str, *_: int) -> str:
 
 
 def source_fingerprint(module: str) -> str:
-    """Of what a module does, and those it imports from the same package, wherever it does so.
+    """Fingerprint of the code of a module and of those it imports from the same package.
 
     Of evenhand the package is the first two parts of the module's name, so that a method of
     `evenhand.mitigation` depends on what it uses there, and on no other method; of one's own it is
@@ -250,8 +252,8 @@ def _dumped(tree: ast.Module) -> str:
 def package_versions(module: str) -> tuple[str, ...]:
     """Versions of other packages that a module and those it uses call: solvers, peers.
 
-    The ground that everything stands on does not count here (`GROUND`): its versions are stored
-    with each run.
+    Packages that everything needs (`GROUND`) do not count here: their versions are stored with
+    each run.
 
     >>> package_versions("evenhand.mitigation.reweighting")
     ()
@@ -262,8 +264,8 @@ def package_versions(module: str) -> tuple[str, ...]:
         for tree, spec in _sources(module).values()
         for name in _imported(tree, spec.name, spec.submodule_search_locations is not None)
     }
-    others = called - GROUND - WRITERS - sys.stdlib_module_names - {own}
-    return tuple(version_of(name) for name in sorted(others) if is_installed(name))
+    packages = called - GROUND - WRITERS - sys.stdlib_module_names - {own}
+    return tuple(version_of(name) for name in sorted(packages) if is_installed(name))
 
 
 @cache
@@ -287,7 +289,7 @@ def _owners(top: str) -> tuple[str, ...]:
 
 @cache
 def _distributions() -> Mapping[str, list[str]]:
-    """Who installed what, which takes long to read."""
+    """Installed distributions by package; they take long to read."""
     return packages_distributions()
 
 
@@ -319,16 +321,16 @@ def _is_package_folder(path: str) -> bool:
 def _is_recorded(top: str) -> bool:
     """Whether an installer put a package where it is, as `pip install --target` does anywhere.
 
-    The record is then beside it; of a package that is installed to be edited it is elsewhere.
+    The record is then next to it; for an editable installation it is elsewhere.
     """
     spec = _spec(top)
     places = [] if spec is None else _folders(spec) or [spec.origin or ""]
-    beside = [str(Path(place).parent) for place in places if place]
+    folders = [str(Path(place).parent) for place in places if place]
     return any(
         file.parts[0].partition(".")[0] == top
-        for one in (distributions(path=beside) if beside else ())
-        if one.read_text("RECORD")
-        for file in one.files or ()
+        for distribution in (distributions(path=folders) if folders else ())
+        if distribution.read_text("RECORD")
+        for file in distribution.files or ()
     )
 
 
@@ -344,8 +346,8 @@ def _sources(module: str) -> dict[str, tuple[ast.Module, ModuleSpec]]:
             tree = _parsed(_text(name, spec.origin))
             sources[name] = (tree, spec)
             for other in _imported(tree, name, spec.submodule_search_locations is not None):
-                same = f"{other}.".startswith(f"{package}.")
-                if same or (not _is_ours(module) and is_own(other)):
+                is_in_package = f"{other}.".startswith(f"{package}.")
+                if is_in_package or (not _is_ours(module) and is_own(other)):
                     waiting.append(other)
     return sources
 
@@ -361,7 +363,7 @@ def _spec(module: str) -> ModuleSpec | None:
 
 @cache
 def _spec_of_ours(module: str) -> ModuleSpec | None:
-    """Found without importing the packages that it is in: one of them needs PyTorch."""
+    """Find a module without importing its packages, one of which needs PyTorch."""
     above = _spec(module.rpartition(".")[0])
     places = None if above is None else above.submodule_search_locations
     return None if places is None else PathFinder.find_spec(module, places)
@@ -375,13 +377,13 @@ def _parsed(text: str) -> ast.Module:
         body = getattr(node, "body", None)
         if isinstance(body, list):
             documented = isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False)
-            kept = body[1:] if documented is not None and documented is not False else body
-            node.body = [one for one in kept if not _is_for_type_checkers(one)]  # type: ignore[attr-defined]
+            statements = body[1:] if documented is not None and documented is not False else body
+            node.body = [part for part in statements if not _is_for_type_checkers(part)]  # type: ignore[attr-defined]
     return tree
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """The tree and all that holds statements or is one: no expression, of which there are most."""
+    """The tree and its statements and what holds them, but no expressions, which are many."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""A design in a TOML file: whose data, which methods, on which base models, for which seeds."""
+"""A design in a TOML file: data, methods, base models and seeds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DesignError(InputError):
 
 
 def read_design(path: str | Path) -> Design:
-    r"""The design that a TOML file describes; files it names are looked for beside it.
+    r"""The design that a TOML file describes; files it names are looked for next to it.
 
     Parameters
     ----------
@@ -68,15 +68,16 @@ def read_design(path: str | Path) -> Design:
     content = read_toml(path, DesignError)
     _check("the design", content, TOP)
     name = str(content.get("name", path.stem))
-    more = list(_questions(content.get("questions", [])))
+    additional = list(_questions(content.get("questions", [])))
     if "extends" in content:
         design = replace(_extended(content, path), name=name)
         questions: Questions = {
-            kind: tuple(dict.fromkeys([*asked, *(one for one in more if one.kind == kind)]))
-            for kind, asked in design.questions.items()
+            kind: tuple(dict.fromkeys([*usual, *(q for q in additional if q.kind == kind)]))
+            for kind, usual in design.questions.items()
         }
     else:
-        design, questions = Design(name, (_study(name, content, path.parent),)), add_questions(more)
+        design = Design(name, (_study(name, content, path.parent),))
+        questions = add_questions(additional)
     stored = content.get("stored", design.stored)
     return replace(
         design, questions=questions, stored=None if stored is None else str(path.parent / stored)
@@ -84,7 +85,7 @@ def read_design(path: str | Path) -> Design:
 
 
 def _study(name: str, content: Mapping[str, Any], folder: Path) -> Study:
-    """What a design runs that stands for itself."""
+    """The study of a design that extends no other."""
     if "tasks" in content:
         raise DesignError("tasks chooses from another design; say which one with extends.")
     return Study(
@@ -98,7 +99,7 @@ def _study(name: str, content: Mapping[str, Any], folder: Path) -> Study:
 
 
 def _extended(content: Mapping[str, Any], path: Path) -> Design:
-    """Another design, with what this one says in place of it, and more methods."""
+    """Another design, with the settings of this one and further methods."""
     design = _other(str(content["extends"]), path)
     if "tasks" in content:
         design = design.only(*_listed(content["tasks"]))
@@ -117,7 +118,7 @@ def _extended(content: Mapping[str, Any], path: Path) -> Design:
 
 
 def _other(name: str, path: Path) -> Design:
-    """The design that is extended: a file beside this one, or package.module:DESIGN."""
+    """The design that is extended: a file next to this one, or package.module:DESIGN."""
     if not is_import_path(name):
         return read_design(path.parent / name)
     design = imported(name)
@@ -127,7 +128,7 @@ def _other(name: str, path: Path) -> Design:
 
 
 def _questions(tables: Any) -> Iterator[Question]:
-    """What is asked beside the usual, as tables [[questions]]."""
+    """Questions in addition to the usual ones, as tables [[questions]]."""
     for table in tables if isinstance(tables, list) else [tables]:
         _check("[[questions]]", table, OF_QUESTION)
         if not {"criterion", "measure"} <= table.keys():
@@ -137,13 +138,13 @@ def _questions(tables: Any) -> Iterator[Question]:
         yield question
 
 
-def _check(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse a key that nobody reads."""
+def _check(where: str, table: Mapping[str, Any], valid: Collection[str]) -> None:
+    """Refuse an unknown key."""
     for key in table:
-        if key not in known:
+        if key not in valid:
             raise DesignError(
-                f"{where} has the key {key!r}.{did_you_mean(key, known)} "
-                f"There are {', '.join(sorted(known))}."
+                f"{where} has the key {key!r}.{did_you_mean(key, valid)} "
+                f"There are {', '.join(sorted(valid))}."
             )
 
 
@@ -164,7 +165,7 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
         values["sensitive"] = tuple(_listed(table.get("sensitive", ())))
         problem = Problem(name, **values)
         if problem.is_file:
-            source = (folder / problem.source).absolute()  # workers may stand in another folder
+            source = (folder / problem.source).absolute()  # workers may run in another folder
             problem = replace(problem, source=str(source))
             if not Path(problem.source).is_file():
                 raise DesignError(f"[problems.{name}] names {problem.source}, which is not there.")
@@ -178,12 +179,12 @@ def _problems(tables: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator
 
 def _bases(content: Mapping[str, Any]) -> tuple[Base, ...]:
     """The base models, as a list of names and tables or as tables; none if none are named."""
-    given = content.get("bases", [])
-    if isinstance(given, Mapping):
+    bases = content.get("bases", [])
+    if isinstance(bases, Mapping):
         tables = _tables(content, "bases")
         return tuple(_base(name, table) for name, table in tables.items())
-    listed = [(one, {}) if isinstance(one, str) else (_name(one), one) for one in _listed(given)]
-    return tuple(_base(name, table) for name, table in listed)
+    tables = ((b, {}) if isinstance(b, str) else (_name(b), b) for b in _listed(bases))
+    return tuple(_base(name, table) for name, table in tables)
 
 
 def _name(table: Any) -> str:
@@ -203,18 +204,18 @@ def _base(name: str, table: Mapping[str, Any]) -> Base:
         return Base(name, table["estimator"], **options)
     if is_import_path(name):
         return Base(name.partition(":")[2], name, **options)
-    known = BASES.get(name) or entry_point(BASE_ENTRY_POINTS, name)
-    if known is None:
+    base = BASES.get(name) or entry_point(BASE_ENTRY_POINTS, name)
+    if base is None:
         raise DesignError(
             f"There is no base model {name!r}.{did_you_mean(name, BASES)} "
             f"There are {', '.join(BASES)}; for another, say "
             f"{where} estimator = 'package.module:Class'."
         )
-    if not isinstance(known, Base):
-        return Base(name, known, **options)
+    if not isinstance(base, Base):
+        return Base(name, base, **options)
     if "settings" in options:
-        options["settings"] = {**known.settings, **options["settings"]}
-    return replace(known, **options)
+        options["settings"] = {**base.settings, **options["settings"]}
+    return replace(base, **options)
 
 
 def _treatments(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Treatment]:
@@ -250,17 +251,17 @@ def _method(name: str, table: Mapping[str, Any], where: str) -> Method:
             f"{where} has the key {next(iter(declared))!r}, which is for an estimator of your "
             "own; say which with estimator = 'package.module:Class'."
         )
-    wanted = str(table.get("method", name))
-    if not is_import_path(wanted):
+    name_or_path = str(table.get("method", name))
+    if not is_import_path(name_or_path):
         try:
-            return find_method(wanted)
+            return find_method(name_or_path)
         except InputError as failure:
             text = str(failure)
             raise DesignError(f"{where}: {text[0].lower()}{text[1:]}") from None
-    method = imported(wanted)
+    method = imported(name_or_path)
     if isinstance(method, Method):
         return method
-    raise DesignError(f"{where}: {wanted} is a {type(method).__name__}, not a Method.")
+    raise DesignError(f"{where}: {name_or_path} is a {type(method).__name__}, not a Method.")
 
 
 def _listed(value: Any) -> list[Any]:

@@ -12,7 +12,7 @@ EXTRAS = {"lightgbm": "leaderboard"}  # which extra of ours brings a package tha
 
 
 def imported(path: str) -> Any:
-    """What the path names.
+    """Import the object that a path names.
 
     >>> imported("math:floor")(2.5)
     2
@@ -42,8 +42,8 @@ def is_import_path(text: str) -> bool:
 
 
 def entry_point(group: str, name: str) -> Any:
-    """What an installed package offers by that name; None if none does.
+    """An entry point of an installed package by name; None if there is none.
 
     >>> entry_point("evenhand.methods", "nothing")
     """
-    return next((one.load() for one in entry_points(group=group, name=name)), None)
+    return next((point.load() for point in entry_points(group=group, name=name)), None)

@@ -1,4 +1,4 @@
-"""A problem: rows to learn from, by the name of a task, a file, or a function that gives them."""
+"""A problem: rows to learn from, by the name of a task, a file, or a function."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Problem:
 
     @cached_property
     def extent(self) -> Extent:
-        """Kind, number of classes and of groups; read from the rows only if nothing else tells."""
+        """Kind, number of classes and of groups; read from the rows only if not declared."""
         task = self.task
         if task is not None and not self.sensitive:
             return Extent(task.kind, len(task.classes), task.n_groups)
@@ -98,10 +98,10 @@ class Problem:
 
     @cached_property
     def size(self) -> int:
-        """How many rows, at most; those of a task that is not simulated are not loaded."""
-        declared = [] if self.task is None else [one.rows or 0 for one in self.task.origins]
-        known = max(declared, default=0) or self.load().n_rows
-        return min(known, self.rows or known)
+        """How many rows, at most; a task that is not simulated is not loaded."""
+        declared = [] if self.task is None else [origin.rows or 0 for origin in self.task.origins]
+        rows = max(declared, default=0) or self.load().n_rows
+        return min(rows, self.rows or rows)
 
     @property
     def favored(self) -> int | None:
@@ -128,7 +128,7 @@ class Problem:
 
     @property
     def is_here(self) -> bool:
-        """Whether its rows can be had without a download."""
+        """Whether its rows are available without a download."""
         return self.task is None or any(map(is_here, self.task.origins))
 
     @property
@@ -147,7 +147,7 @@ class Problem:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What the rows depend on; only those that a function gives are looked at."""
+        """What the rows depend on; only rows from a function are read."""
         content: Any
         if self.is_file:
             content = file_fingerprint(self.source)
@@ -162,14 +162,14 @@ class Problem:
 
 
 def _declaration(task: Task) -> Any:
-    """Of a task: which rows it takes, from where, and how it cleans them."""
-    here = [origin for origin in task.origins if is_here(origin)]
-    origin = vars(here[0] if here else task.origins[0])
+    """The declaration of a task: which rows it takes, from where, and how it cleans them."""
+    available = [origin for origin in task.origins if is_here(origin)]
+    origin = vars(available[0] if available else task.origins[0])
     return described([origin, {name: getattr(task, name) for name in DECLARED}])
 
 
 def _content(dataset: Dataset) -> list[Any]:
-    """Of rows that a function gave: what they hold, and what is said of them."""
+    """Content and metadata of rows that a function gave."""
     import joblib
 
     about = [dataset.kind, list(dataset.classes), list(dataset.sensitive)]
@@ -195,9 +195,9 @@ def _loaded(problem: Problem, _: Any) -> Dataset:
 def _sampled(dataset: Dataset, rows: int | None) -> Dataset:
     if rows is None or rows >= dataset.n_rows:
         return dataset
-    kept = some(dataset.n_rows, rows, SAMPLE_SEED)
-    X = dataset.X.iloc[kept].reset_index(drop=True)
-    return replace(dataset, X=X, y=dataset.y.iloc[kept].reset_index(drop=True))
+    sample = some(dataset.n_rows, rows, SAMPLE_SEED)
+    X = dataset.X.iloc[sample].reset_index(drop=True)
+    return replace(dataset, X=X, y=dataset.y.iloc[sample].reset_index(drop=True))
 
 
 def _from_file(problem: Problem) -> Dataset:
@@ -205,14 +205,14 @@ def _from_file(problem: Problem) -> Dataset:
 
     path = Path(problem.source)
     table = pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path)
-    wanted = [problem.target, *problem.sensitive]
-    absent = [name for name in wanted if name not in table.columns]
+    columns = [problem.target, *problem.sensitive]
+    absent = [name for name in columns if name not in table.columns]
     if absent or not problem.sensitive:
         raise InputError(
             f"{path} needs the columns target and sensitive; {absent or 'sensitive'} is not among "
             f"{', '.join(map(str, table.columns))}."
         )
-    return dataset_of(problem, table.dropna(subset=wanted).reset_index(drop=True))
+    return dataset_of(problem, table.dropna(subset=columns).reset_index(drop=True))
 
 
 def dataset_of(problem: Problem, table: pd.DataFrame) -> Dataset:

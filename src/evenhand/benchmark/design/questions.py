@@ -1,4 +1,4 @@
-"""What is asked of stored predictions: criteria by measure, and performances."""
+"""Questions about stored predictions: criteria by measure, and performances."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REGRESSED = ("strong_parity", "wasserstein_parity", "weak_parity")
 
 @dataclass(frozen=True)
 class Question:
-    """A criterion and how it is asked; without a measure, a performance such as accuracy.
+    """A criterion and its options; without a measure, a performance such as accuracy.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Question:
 
     @property
     def name(self) -> str:
-        """All of it in one word, for a column's head.
+        """The question in one word, for the head of a column.
 
         >>> Question("performance_parity", "pq", g="f1", transform="exp").name
         'performance_parity.pq transform=exp g=f1'
@@ -73,8 +73,8 @@ class Question:
         if self.measure is None:
             return self.criterion
         head = ("criterion", "measure")
-        more = [f"{k}={v}" for k, v in asdict(self).items() if v is not None and k not in head]
-        return " ".join([f"{self.criterion}.{self.measure}", *more])
+        options = [f"{k}={v}" for k, v in asdict(self).items() if v is not None and k not in head]
+        return " ".join([f"{self.criterion}.{self.measure}", *options])
 
     @property
     def asked(self) -> Criterion:
@@ -93,14 +93,14 @@ class Question:
 
     @property
     def kind(self) -> Kind:
-        """Of which predictions it is asked."""
+        """The kind of predictions it is about."""
         about = self.asked.kind.about
         if about == "strata":
             raise InputError(f"{self.criterion} needs strata, which a benchmark does not store.")
         return "regression" if about == "numbers" else "classification"
 
     def check(self) -> None:
-        """Refuse what cannot be asked, before anything is computed."""
+        """Refuse a question without an answer, before anything is computed."""
         self.how.function(np.array([0.5, 0.5]))
 
 
@@ -111,24 +111,24 @@ def _criterion(name: str) -> Criterion:
     return criterion
 
 
-def _each(criterion: str, g: str | None = None) -> Iterator[Question]:
+def _by_measure(criterion: str, g: str | None = None) -> Iterator[Question]:
     yield from (Question(criterion, measure, g=g) for measure in MEASURES)
 
 
 def _classification() -> Iterator[Question]:
     yield Question("accuracy")
     for criterion in CLASSIFIED:
-        yield from _each(criterion)
+        yield from _by_measure(criterion)
     for g in ("accuracy", "f1", "auroc", "cross_entropy"):
-        yield from _each("performance_parity", g)
+        yield from _by_measure("performance_parity", g)
 
 
 def _regression() -> Iterator[Question]:
     yield from map(Question, ("rmse", "mae", "r2"))
     for criterion in REGRESSED:
-        yield from _each(criterion)
+        yield from _by_measure(criterion)
     for g in ("mse", "rmse", "mae", "r2", "gaussian_log_likelihood"):
-        yield from _each("performance_parity", g)
+        yield from _by_measure("performance_parity", g)
 
 
 Questions = Mapping[Kind, tuple[Question, ...]]
@@ -159,8 +159,8 @@ def add_questions(questions: Iterable[Question]) -> Questions:
     ('equal_opportunity.pq p=0.5', True)
 
     """
-    more = [(question.kind, question) for question in questions]
+    additional = tuple(questions)
     return {
-        kind: tuple(dict.fromkeys([*usual, *(question for of, question in more if of == kind)]))
+        kind: tuple(dict.fromkeys([*usual, *(q for q in additional if q.kind == kind)]))
         for kind, usual in QUESTIONS.items()
     }

@@ -1,4 +1,4 @@
-"""A benchmark as values: a design is a tuple of studies, a study stands for many runs."""
+"""A benchmark as values: a design is a tuple of studies, each a set of runs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Run:
 
     @property
     def value(self) -> dict[str, Any]:
-        """Itself as a row of a table."""
+        """The run as a row of a table."""
         treatment, method = self.treatment, self.treatment.method
         return {
             "problem": self.problem.name,
@@ -214,16 +214,16 @@ class Study:
             One fit.
 
         """
-        for problem, seed, base, one in self._combinations():
-            if one.takes(problem.extent, base):
-                for value in one.grid:
+        for problem, seed, base, candidate in self._combinations():
+            if candidate.takes(problem.extent, base):
+                for value in candidate.grid:
                     yield Run(
                         problem=problem,
                         base=base,
-                        treatment=one,
+                        treatment=candidate,
                         hyperparameter=value,
                         seed=seed,
-                        held_out=self.held_out if one.is_post else 0.0,
+                        held_out=self.held_out if candidate.is_post else 0.0,
                     )
 
     def skipped(self) -> Iterator[Skipped]:
@@ -235,20 +235,20 @@ class Study:
             Problem, base model and method, and the reason.
 
         """
-        for problem, seed, base, one in self._combinations():
-            reason = one.obstacle(problem.extent, base)
+        for problem, seed, base, candidate in self._combinations():
+            reason = candidate.obstacle(problem.extent, base)
             if reason is not None and seed == self.seeds[0]:
-                yield Skipped(problem.name, base.name, one.name, reason)
+                yield Skipped(problem.name, base.name, candidate.name, reason)
 
     def _combinations(self) -> Iterator[tuple[Problem, int, Base, Treatment]]:
         for problem in self.problems:
             for seed in self.seeds:
                 for base in self.bases or USUAL[problem.extent.kind]:
-                    for one in self.treatments:
-                        yield problem, seed, base, one
+                    for candidate in self.treatments:
+                        yield problem, seed, base, candidate
 
     def _fresh(self) -> Study:
-        """The same without what was worked out before: code and files may have changed since."""
+        """The same without cached values: code and files may have changed since."""
         return replace(
             self,
             problems=tuple(map(replace, self.problems)),
@@ -259,7 +259,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Design:
-    """All studies of a benchmark, and what is asked of their predictions.
+    """All studies of a benchmark, and the questions about their predictions.
 
     Parameters
     ----------
@@ -295,19 +295,19 @@ class Design:
     stored: str | None = None
 
     def runs(self) -> dict[str, Run]:
-        """All runs by key; a run that two studies share is there once."""
+        """All runs by key; a run that two studies share is listed once."""
         runs: dict[str, Run] = {}
         names: dict[str, str] = {}
         for study in self.studies:
             for run in study._fresh().runs():
-                same = runs.setdefault(run.key, run)
+                earlier = runs.setdefault(run.key, run)
                 namesake = runs[names.setdefault(fingerprint(run.value), run.key)]
-                _refuse_confusion(run, same, namesake)
+                _refuse_confusion(run, earlier, namesake)
         return runs
 
     def skipped(self) -> list[Skipped]:
         """What cannot be done: which method on which problem and base model, and why."""
-        return list(dict.fromkeys(one for study in self.studies for one in study.skipped()))
+        return list(dict.fromkeys(skipped for study in self.studies for skipped in study.skipped()))
 
     def plus(self, *methods: Treatment | Method | type[Any] | str) -> Design:
         """The same design with more methods in every study.
@@ -323,8 +323,8 @@ class Design:
             Runs that both have, have the same key, and are not done again.
 
         """
-        more = [one if isinstance(one, Treatment) else treatment(one) for one in methods]
-        return self._with(lambda study: {"treatments": (*study.treatments, *more)})
+        new = [method if isinstance(method, Treatment) else treatment(method) for method in methods]
+        return self._with(lambda study: {"treatments": (*study.treatments, *new)})
 
     def only(self, *problems: str) -> Design:
         """The part of the design about some problems.
@@ -345,34 +345,38 @@ class Design:
             If the design has no such problem.
 
         """
-        known = {name for study in self.studies for one in study.problems for name in _names(one)}
+        available = [problem for study in self.studies for problem in study.problems]
+        names = {name for problem in available for name in _names(problem)}
         for name in problems:
-            if name not in known:
+            if name not in names:
                 raise InputError(
-                    f"{self.name} has no problem {name!r}.{did_you_mean(name, known)} "
-                    f"There are {', '.join(sorted(known))}."
+                    f"{self.name} has no problem {name!r}.{did_you_mean(name, names)} "
+                    f"There are {', '.join(sorted(names))}."
                 )
-        some = self._with(
+        part = self._with(
             lambda study: {
                 "problems": tuple(
-                    one for one in study.problems if not set(problems).isdisjoint(_names(one))
+                    problem
+                    for problem in study.problems
+                    if not set(problems).isdisjoint(_names(problem))
                 )
             }
         )
-        return replace(some, studies=tuple(study for study in some.studies if study.problems))
+        return replace(part, studies=tuple(study for study in part.studies if study.problems))
 
     def _with(self, changes: Callable[[Study], Mapping[str, Any]]) -> Design:
-        return replace(self, studies=tuple(replace(one, **changes(one)) for one in self.studies))
+        studies = (replace(study, **changes(study)) for study in self.studies)
+        return replace(self, studies=tuple(studies))
 
 
 def _names(problem: Problem) -> set[str]:
     return {problem.name, problem.source} | ({problem.task.name} if problem.task else set())
 
 
-def _refuse_confusion(run: Run, same: Run, namesake: Run) -> None:
-    """Refuse one thing under two names, and two things under one: no table could tell."""
-    if same.value != run.value:
-        first, second = (_title(one) for one in (same, run))
+def _refuse_confusion(run: Run, earlier: Run, namesake: Run) -> None:
+    """Refuse one thing under two names, and two under one: tables would confuse them."""
+    if earlier.value != run.value:
+        first, second = _title(earlier), _title(run)
         raise InputError(
             f"The design has the same runs under two names: {first}, and {second}. Leave one out."
         )

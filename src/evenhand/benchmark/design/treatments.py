@@ -70,7 +70,7 @@ class Treatment:
                     f"The grid of {self.name!r} holds {value}; use a large number instead."
                 )
         if self.method is not None and is_own(self.method.estimator.__module__):
-            _ = self.fingerprint  # of the code as it is loaded now, whatever becomes of the file
+            _ = self.fingerprint  # of the code as it is loaded now, even if the file changes
 
     @property
     def is_post(self) -> bool:
@@ -86,9 +86,9 @@ class Treatment:
             return None
         if method.task != extent.kind:
             return f"{self.name} does no {extent.kind}"
-        if extent.classes > _most(method.classes):
+        if extent.classes > _limit(method.classes):
             return f"{self.name} takes {method.classes} classes, and there are {extent.classes}"
-        if extent.groups > _most(method.groups):
+        if extent.groups > _limit(method.groups):
             return f"{self.name} takes {method.groups} groups, and there are {extent.groups}"
         if method.stage != "post" and base.is_truth:
             return f"{self.name} fits a model, and {base.name} is none"
@@ -117,12 +117,12 @@ class Treatment:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What its answers depend on, for given scores: settings, code and versions."""
+        """What its predictions depend on, for given scores: settings, code and versions."""
         return BASE if self.method is None else fingerprint(self._described)
 
     @cached_property
     def code(self) -> str:
-        """The same, less the versions of other packages."""
+        """The same without the versions of other packages."""
         return BASE if self.method is None else fingerprint(without_versions(self._described))
 
     @cached_property
@@ -133,7 +133,7 @@ class Treatment:
         return [described(method.estimator), described(settings), use]
 
 
-def _most(number: str | int) -> float:
+def _limit(number: str | int) -> float:
     return number if isinstance(number, int) else {"two": 2.0, "any": inf}[number]
 
 
@@ -217,21 +217,21 @@ def treatment(
 
 def find_method(name: str) -> Method:
     """A method by name: of this package, an adapter's, or one that an installed package offers."""
-    known = {**METHODS, **ADAPTERS}
+    methods = {**METHODS, **ADAPTERS}
     if name in ADAPTERS:
         require_package(name.partition(".")[0], f"The method {name!r}")
-    if name in known:
-        if (extra := known[name].extra) is not None:
+    if name in methods:
+        if (extra := methods[name].extra) is not None:
             require(extra, purpose=f"The method {name!r}", extra=extra)
-        return known[name]
-    offered = entry_point(ENTRY_POINTS, name)
-    if offered is None:
+        return methods[name]
+    method = entry_point(ENTRY_POINTS, name)
+    if method is None:
         raise InputError(
-            f"There is no method {name!r}.{did_you_mean(name, known)} "
-            f"There are {', '.join(known)}. "
+            f"There is no method {name!r}.{did_you_mean(name, methods)} "
+            f"There are {', '.join(methods)}. "
             "For one of your own, say estimator = 'package.module:Class'."
         )
-    return offered if isinstance(offered, Method) else own_method(offered, name=name)
+    return method if isinstance(method, Method) else own_method(method, name=name)
 
 
 def own_method(
@@ -251,7 +251,8 @@ def own_method(
             f"The method {name!r} is {estimator!r}, which is not a class of estimators; derive one "
             "from sklearn.base.BaseEstimator."
         )
-    absent = [one for one in ("estimator", "group") if one not in signature(estimator).parameters]
+    parameters = signature(estimator).parameters
+    absent = [name for name in ("estimator", "group") if name not in parameters]
     if absent:
         raise InputTypeError(
             f"The method {name!r}, {estimator.__name__}, has no parameter {absent[0]!r}; a method "

@@ -102,8 +102,10 @@ def draw(
     require("matplotlib")
     from evenhand.benchmark.figures.saving import save
 
-    made = drawn(results, figures)
-    return [path for name, drawing in made for path in save(drawing, Path(folder), name, formats)]
+    drawings = drawn(results, figures)
+    return [
+        path for name, drawing in drawings for path in save(drawing, Path(folder), name, formats)
+    ]
 
 
 _HOMES = {

@@ -1,4 +1,4 @@
-"""What a panel shows: its limits, arrows for what lies beyond them, and the crowded corner."""
+"""The limits of a panel, arrows for points beyond them, and the crowded corner."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def breadth(x: str, table: Any, reach: float) -> Limits:
     if values.min() < 0:
         return float(values.min()), highest
     if is_by_root(x):
-        far = window(np.sqrt(values), low_is_good=True, reach=reach, start=0.0)[1] ** 2
+        limit = window(np.sqrt(values), low_is_good=True, reach=reach, start=0.0)[1] ** 2
     else:
-        far = window(values, low_is_good=True, reach=reach, start=0.0)[1]
-    if far > values.max():  # all are inside: their bars too, unless they are very long
-        far = max(far, min(highest, NEAR * far))
-    return 0.0, max(far, 1.25 * float(np.median(values)), 1e-12)  # also where all are about equal
+        limit = window(values, low_is_good=True, reach=reach, start=0.0)[1]
+    if limit > values.max():  # all are inside: their bars too, unless they are very long
+        limit = max(limit, min(highest, NEAR * limit))
+    return 0.0, max(limit, 1.25 * float(np.median(values)), 1e-12)  # also where all are about equal
 
 
 def beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
@@ -56,12 +56,12 @@ def beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
     to_axes = axes.transData + axes.transAxes.inverted()
     right = points["x"] > x[1]
     up = (points["y"] > y[1]).astype(int) - (points["y"] < y[0]).astype(int)
-    away = points.assign(right=right, up=up.where(~right, 0))[right | (up != 0)]
-    taken: list[tuple[int, float]] = []
-    for (name, to_right, to_up), own in away.groupby(["series", "right", "up"], sort=False):
-        inside = np.column_stack([own["x"].clip(*x), own["y"].clip(*y)])
+    outside = points.assign(right=right, up=up.where(~right, 0))[right | (up != 0)]
+    occupied: list[tuple[int, float]] = []
+    for (name, to_right, to_up), rows in outside.groupby(["series", "right", "up"], sort=False):
+        inside = np.column_stack([rows["x"].clip(*x), rows["y"].clip(*y)])
         along = 1 if to_right else 0
-        place = _free(float(np.median(to_axes.transform(inside)[:, along])), int(to_up), taken)
+        place = _free(float(np.median(to_axes.transform(inside)[:, along])), int(to_up), occupied)
         start, tip = (0.13, 0.0) if to_up < 0 else (0.9, 1.0)
         at, end = (place, start), (place, tip)
         if to_right:
@@ -78,33 +78,33 @@ def beyond(axes: Axes, points: Any, x: Limits, y: Limits, theme: Theme) -> None:
         )
 
 
-def _free(place: float, edge: int, taken: list[tuple[int, float]]) -> float:
-    """Where along an edge an arrow stands, beside the others.
+def _free(place: float, edge: int, occupied: list[tuple[int, float]]) -> float:
+    """The place of an arrow along an edge, clear of the others.
 
     >>> _free(0.9, -1, [(-1, 0.88), (0, 0.9)]) < 0.82
     True
     """
     place = min(max(place, APART), 1 - APART)
     step = APART if place < 0.5 else -APART
-    while any(other == edge and abs(place - at) < APART for other, at in taken):
+    while any(neighbor == edge and abs(place - at) < APART for neighbor, at in occupied):
         place += step
-    taken.append((edge, place))
+    occupied.append((edge, place))
     return place
 
 
 def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None:
     """The corner where most points crowd, if it is a small part of the panel; else None.
 
-    It holds the points nearest to where the middle of them is, and lines of two methods at least.
+    It holds the points nearest to their median, and lines of at least two methods.
     """
     inside = points[points["x"].between(*x) & points["y"].between(*y)]
     if len(inside) < FEW or inside["series"].nunique() < 2:
         return None
     spans = np.array([x[1] - x[0], y[1] - y[0]])
     places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
-    near = np.hypot(*(places - np.median(places, axis=0)).T)
-    crowd = places[np.argsort(near, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
-    low, high = crowd.min(axis=0), crowd.max(axis=0)
+    distances = np.hypot(*(places - np.median(places, axis=0)).T)
+    nearest = places[np.argsort(distances, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
+    low, high = nearest.min(axis=0), nearest.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 0.05)
     low, high = np.maximum(low - margin, 0), np.minimum(high + margin, 1)
     if np.prod(high - low) > CROWDED or (high - low).max() > 0.8:
@@ -116,7 +116,7 @@ def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None
 def window(
     values: Any, *, low_is_good: bool = False, reach: float = REACH, start: float | None = None
 ) -> tuple[float, float]:
-    """Limits that show the better three quarters well, and of the others what is not too far.
+    """Limits that show the better three quarters well, and others that are not too far off.
 
     No point is at the edge; where some are beyond it, a strip is free for their arrows. `start` is
     where the axis begins, if not at the best value.
@@ -127,19 +127,19 @@ def window(
     (0.6879, 0.7221)
     """
     sign = -1.0 if low_is_good else 1.0
-    seen = sign * np.asarray(values, dtype=np.float64)
-    quarter, best, least = (float(np.quantile(seen, at)) for at in (0.25, 1.0, 0.0))
-    worst = least
+    oriented = sign * np.asarray(values, dtype=np.float64)
+    quarter, best, lowest = (float(np.quantile(oriented, at)) for at in (0.25, 1.0, 0.0))
+    worst = lowest
     if np.isfinite(reach):
         worst = max(worst, quarter - reach * max(best - quarter, 1e-9))
     first = best if start is None else sign * start
-    if first - least <= NEAR * (first - worst):
-        worst = least
+    if first - lowest <= NEAR * (first - worst):
+        worst = lowest
     span = max(best - worst, 1e-3 * abs(best), 1e-4)  # also where all are equal
-    shown = float(seen[seen >= worst].min())
-    while (near := float(seen[seen >= shown - STRIP * span].min())) < shown:
-        shown, span = near, max(best - near, span)
-    span = max(best - shown, 1e-3 * abs(best), 1e-4)
-    below = STRIP if (seen < shown).any() else MARGIN
-    ends = sorted((sign * (shown - below * span), sign * (best + MARGIN * span)))
+    cut = float(oriented[oriented >= worst].min())
+    while (next_value := float(oriented[oriented >= cut - STRIP * span].min())) < cut:
+        cut, span = next_value, max(best - next_value, span)
+    span = max(best - cut, 1e-3 * abs(best), 1e-4)
+    below = STRIP if (oriented < cut).any() else MARGIN
+    ends = sorted((sign * (cut - below * span), sign * (best + MARGIN * span)))
     return round(ends[0], 6), round(ends[1], 6)

@@ -1,4 +1,4 @@
-"""An axis spaced by the square root, as PQ is read."""
+"""An axis spaced by the square root, for PQ."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _root(values: Any) -> NDArray[np.float64]:
 
 
 def root_ticks(highest: float) -> list[float]:
-    """Round numbers up to the highest, so far apart that their digits do not touch.
+    """Round numbers up to the highest, far enough from each other for their digits.
 
     >>> root_ticks(0.09), root_ticks(0.02)
     ([0.0, 0.005, 0.02, 0.05], [0.0, 0.001, 0.005, 0.01, 0.02])
@@ -62,19 +62,19 @@ def root_ticks(highest: float) -> list[float]:
         return [0.0]
     power = np.floor(np.log10(highest))
     round_ones = [step * 10**e for e in np.arange(power, power - 4, -1) for step in STEPS[::-1]]
-    kept: list[float] = []
-    for value in (float(f"{one:g}") for one in round_ones if one <= highest):
-        neighbors = [0.0, *kept[-1:]]
+    ticks: list[float] = []
+    for value in (float(f"{tick:g}") for tick in round_ones if tick <= highest):
+        neighbors = [0.0, *ticks[-1:]]
         if all(
-            abs(np.sqrt(value) - np.sqrt(one)) >= _room(value, one, highest) for one in neighbors
+            abs(np.sqrt(value) - np.sqrt(tick)) >= _room(value, tick, highest) for tick in neighbors
         ):
-            kept.append(value)
-    return [0.0, *kept[::-1]]
+            ticks.append(value)
+    return [0.0, *ticks[::-1]]
 
 
-def _room(one: float, other: float, highest: float) -> float:
-    """What two ticks need between them, on an axis that is spaced by the root."""
-    letters = sum(len(_tick(value)) for value in (one, other)) / 2
+def _room(first: float, second: float, highest: float) -> float:
+    """The least distance of two ticks, on an axis spaced by the root."""
+    letters = sum(len(_tick(value)) for value in (first, second)) / 2
     return float(np.sqrt(highest)) * max(0.18, 0.03 + LETTER * letters)
 
 
@@ -88,7 +88,7 @@ def _tick(value: float) -> str:
 
 
 def is_by_root(question: str) -> bool:
-    """Whether a question's axis is spaced by the root: those by PQ.
+    """Whether a question's axis is spaced by the root, as for PQ.
 
     >>> is_by_root("average_odds.pq"), is_by_root("average_odds.gini")
     (True, False)

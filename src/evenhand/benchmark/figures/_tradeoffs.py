@@ -1,4 +1,4 @@
-"""What every method gives up for what it gains: performance over each criterion asked."""
+"""Trade-offs of every method: performance over each criterion."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ def usual_figures(
     {}
 
     """
-    drawn = dict.fromkeys(
+    pairs = dict.fromkeys(
         (criterion_name(answer.question), answer.problem)
         for answer in _answered(results)
         if answer.question.measure is not None
     )
     return {
         f"tradeoffs-{name}-{plain(problem)}": partial(tradeoffs, name=name, problem=problem)
-        for name, problem in drawn
+        for name, problem in pairs
         if criteria is None or name in criteria
     }
 
 
 def main_criteria(results: Results) -> list[str]:
-    """The criteria a reader looks for first: those a method was told to meet, and your own.
+    """The criteria a reader looks for first: the constraints of methods, and your own.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def main_criteria(results: Results) -> list[str]:
     []
 
     """
-    told = set(results.runs["constraint"].to_pylist())
-    usual = {question for some in QUESTIONS.values() for question in some}
+    constraints = set(results.runs["constraint"].to_pylist())
+    usual = {question for questions in QUESTIONS.values() for question in questions}
     kinds: dict[str, dict[str, bool]] = {}
     for answer in _answered(results):
         question = answer.question
         if question.measure is not None:
-            is_main = question.criterion in told or question not in usual
+            is_main = question.criterion in constraints or question not in usual
             names = kinds.setdefault(answer.performance, {})
             name = criterion_name(question)
             names[name] = names.get(name, False) or is_main
@@ -167,34 +167,34 @@ def tradeoffs(
         for answer in _answered(results)
         if criterion_name(answer.question) == name and problem in (None, answer.problem)
     ]
-    made = grid(results, _rows(answers), theme, zoom=True, floors=True)
+    panels = grid(results, _rows(answers), theme, zoom=True, floors=True)
     about = topic(answers[0].question)
     performances = list(dict.fromkeys(answer.performance for answer in answers))
-    what = listed([theme.question(one) for one in performances])
+    performance = listed([theme.question(item) for item in performances])
     problems = list(dict.fromkeys(answer.problem for answer in answers))
     where = listed([theme.problem(problem) for problem in problems])
-    title = f"{about} and {what} on {where}"
-    what = what[0].upper() + what[1:]
-    asked = dict.fromkeys(answer.question.name for answer in answers)
+    title = f"{about} and {performance} on {where}"
+    performance = performance[0].upper() + performance[1:]
+    questions = dict.fromkeys(answer.question.name for answer in answers)
     has_floors = HIGH in results.scores["lot"].unique().to_pylist()
     return Drawing(
         title=title[0].upper() + title[1:],
         caption=caption(
-            *(BETTER[one] for one in performances),
+            *(BETTER[item] for item in performances),
             RATIO if any(_falls(answer.question) for answer in answers) else "",
-            f"{what} over {listed([theme.question(one) for one in asked])} on {where}: a line is "
-            "a method, a point one of its settings.",
-            over_seeds(made.data),
+            f"{performance} over {listed([theme.question(item) for item in questions])} on "
+            f"{where}: a line is a method, a point one of its settings.",
+            over_seeds(panels.data),
             FLOORS if has_floors else "",
-            BEYOND if made.has_arrows else "",
-            ZOOM if _has_zoom(made.figure) else "",
-            ROOT if any(map(is_by_root, asked)) else "",
+            BEYOND if panels.has_arrows else "",
+            ZOOM if _has_zoom(panels.figure) else "",
+            ROOT if any(map(is_by_root, questions)) else "",
             provenance(results, problems, theme),
         ),
-        alt=alt_text(made.data, f"{what} over {about} on {where}", theme),
-        figure=made.figure,
-        data=made.data,
-        missing=made.missing,
+        alt=alt_text(panels.data, f"{performance} over {about} on {where}", theme),
+        figure=panels.figure,
+        data=panels.data,
+        missing=panels.missing,
     )
 
 
@@ -203,14 +203,14 @@ def _has_zoom(figure: Figure) -> bool:
 
 
 def alt_text(data: Any, shows: str, theme: Theme) -> str:
-    """What a reader who cannot see a trade-off should know: what is drawn, and its lines."""
+    """A description of a trade-off for screen readers: what is drawn, and its lines."""
     lines = sorted(set(data["series"]), key=theme.place) if len(data) else []
     return f"{shows}: {f'{len(data)} points of {listed(lines)}' if lines else 'no points yet'}."
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """A question that has answers on a problem and base model, beside their performance."""
+    """A question that has answers on a problem and base model, and their performance."""
 
     problem: str
     base: str
@@ -225,19 +225,19 @@ class _Answer:
 
 
 def _answered(results: Results) -> list[_Answer]:
-    """Every question with an answer, in the order asked, where performance has one too."""
-    asked = {row["name"]: question_in(row) for row in results.questions.to_pylist()}
+    """Every question with an answer, in order, where performance has one too."""
+    questions = {row["name"]: question_in(row) for row in results.questions.to_pylist()}
     kinds = {row["problem"]: row["kind"] for row in results.problems.to_pylist()}
-    there = results.query(
+    rows = results.query(
         "select distinct problem, base, question from results "
         "where lot = 'expected' and isfinite(value)"
     )
-    answered = set(zip(there["problem"], there["base"], there["question"], strict=True))
+    answered = set(zip(rows["problem"], rows["base"], rows["question"], strict=True))
     bases = {(problem, base) for problem, base, _ in answered}
     several = len({base for _, base in bases}) > 1
     return [
         _Answer(problem, base, question, performance, several)
-        for name, question in asked.items()
+        for name, question in questions.items()
         for problem, base in sorted(bases)
         if (performance := PERFORMANCE.get(kinds.get(problem, ""))) is not None
         and {(problem, base, name), (problem, base, performance)} <= answered

@@ -1,4 +1,4 @@
-"""A drawn figure with all that must be said of it: title, caption, alt text, and its data."""
+"""A drawn figure with its title, caption, alt text and data."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def _origin(row: dict[str, Any], theme: Theme) -> str:
 
 
 def over_seeds(data: Any) -> str:
-    """A sentence on what points and bars are."""
+    """A sentence on the meaning of points and bars."""
     counts = sorted({int(n) for n in data["seeds"]}) if len(data) else []
     if not counts:
         return ""
     if counts == [1]:
         return "One split; no error bars."
-    many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"Points are means over {many} splits, bars ± one standard error."
+    splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"Points are means over {splits} splits, bars ± one standard error."
 
 
 def caption(*sentences: str) -> str:

@@ -89,7 +89,7 @@ class Panel:
 
     @property
     def height(self) -> tuple[str, str, str, frozenset[str] | None]:
-        """Panels where this is equal share their y axis."""
+        """The key of the y axis, which panels of equal keys share."""
         return (self.problem, self.y, self.base, self.series)
 
 
@@ -106,7 +106,7 @@ class Grid:
 
     @property
     def has_arrows(self) -> bool:
-        """Whether an arrow at an edge stands for points further out."""
+        """Whether an arrow at an edge marks points further out."""
         lines = (line for axes in self.figure.axes for line in axes.get_lines())
         return any(line.get_label() == BEYOND for line in lines)
 
@@ -162,8 +162,8 @@ def grid(
     points = dict(zip(panels, _points(results, panels, theme), strict=True))
     data = pd.concat([points[panel] for panel in panels], ignore_index=True)
     missing = _missing(panels, [points[panel] for panel in panels], theme)
-    there = {panel.problem for panel in panels if len(points[panel])} or {panels[0].problem}
-    rows = [[panel for panel in row if panel.problem in there] for row in rows]
+    problems = {panel.problem for panel in panels if len(points[panel])} or {panels[0].problem}
+    rows = [[panel for panel in row if panel.problem in problems] for row in rows]
     rows = [row for row in rows if row]
     windows = _windows(points, reach)
     corners = {
@@ -172,34 +172,34 @@ def grid(
         for panel in ([_crowded(row, points, windows)] if zoom else [])
         if panel is not None and (corner := corner_of(points[panel], *windows[panel])) is not None
     }
-    rows = [[*row, *(replace(one, is_zoom=True) for one in row if one in corners)] for row in rows]
+    rows = [[*row, *(replace(p, is_zoom=True) for p in row if p in corners)] for row in rows]
     lines = sorted(set(data["series"]), key=theme.place)
-    wide = max(map(len, rows))
-    figure = framed(len(rows), wide, len(lines))
-    places = figure.subplots(len(rows), wide, squeeze=False)
-    kept = [list(row[: len(panels)]) for row, panels in zip(places, rows, strict=True)]
+    columns = max(map(len, rows))
+    figure = framed(len(rows), columns, len(lines))
+    places = figure.subplots(len(rows), columns, squeeze=False)
+    used = [list(row[: len(panels)]) for row, panels in zip(places, rows, strict=True)]
     for row, axes in zip(rows, places, strict=True):
         for spare in axes[len(row) :]:
             spare.remove()
     where = {
         panel: axes
-        for row, places in zip(rows, kept, strict=True)
+        for row, places in zip(rows, used, strict=True)
         for panel, axes in zip(row, places, strict=True)
     }
-    marked = results.stand_ins
+    stand_ins = results.stand_ins
     for panel, axes in where.items():
-        whole = replace(panel, is_zoom=False)
-        _panel(axes, panel, points[whole], theme, marked=panel.problem in marked)
-        if points[whole].empty:
+        unzoomed = replace(panel, is_zoom=False)
+        _panel(axes, panel, points[unzoomed], theme, marked=panel.problem in stand_ins)
+        if points[unzoomed].empty:
             continue
         if panel.is_zoom:
-            _frame(where[whole], axes, corners[whole])
+            _frame(where[unzoomed], axes, corners[unzoomed])
         else:
             x, y = windows[panel]
             _limit(axes, panel, x, y)
             beyond(axes, points[panel], x, y, theme)
     shaded = floors and _shade(results, where)
-    _drop_repeated(rows, kept)
+    _drop_repeated(rows, used)
     if len(where) > 1:
         lettered(where.values())
     legend(figure, lines, theme, floor=shaded)
@@ -208,11 +208,11 @@ def grid(
 
 def _missing(panels: Sequence[Panel], points: Sequence[Any], theme: Theme) -> tuple[str, ...]:
     """Problems without any point, and single panels of the others."""
-    there = {panel.problem for panel, table in zip(panels, points, strict=True) if len(table)}
+    problems = {panel.problem for panel, table in zip(panels, points, strict=True) if len(table)}
     empty = [panel for panel, table in zip(panels, points, strict=True) if table.empty]
     names = [
         f"{theme.question(panel.x)} on {theme.problem(panel.problem)}"
-        if panel.problem in there
+        if panel.problem in problems
         else theme.problem(panel.problem)
         for panel in empty
     ]
@@ -221,15 +221,15 @@ def _missing(panels: Sequence[Panel], points: Sequence[Any], theme: Theme) -> tu
 
 def _points(results: Results, panels: Sequence[Panel], theme: Theme) -> list[Any]:
     """The points of each panel."""
-    asked = [name for panel in panels for name in (panel.x, panel.y)]
+    questions = [name for panel in panels for name in (panel.x, panel.y)]
     problems, bases = [panel.problem for panel in panels], [panel.base for panel in panels]
-    table = readings(results, asked, problems, bases, theme)
-    return [_of(panel, table) for panel in panels]
+    table = readings(results, questions, problems, bases, theme)
+    return [_panel_points(panel, table) for panel in panels]
 
 
-def _of(panel: Panel, table: Any) -> Any:
-    here = table[(table["problem"] == panel.problem) & (table["base"] == panel.base)]
-    points = against(here, panel.x, panel.y)
+def _panel_points(panel: Panel, table: Any) -> Any:
+    rows = table[(table["problem"] == panel.problem) & (table["base"] == panel.base)]
+    points = against(rows, panel.x, panel.y)
     if panel.constraints is not None:
         points = points[points["constraint"].isin(panel.constraints)]
     if panel.series is not None:
@@ -333,8 +333,8 @@ def _crowded(row: Sequence[Panel], points: Any, windows: Any) -> Panel | None:
     return None
 
 
-def _frame(whole: Axes, axes: Axes, corner: tuple[Limits, Limits]) -> None:
-    """Limits of a panel that zooms, and where that is in the panel it belongs to."""
+def _frame(parent: Axes, axes: Axes, corner: tuple[Limits, Limits]) -> None:
+    """Set the limits of a zoomed panel, and mark them in its parent."""
     from matplotlib.patches import Rectangle
 
     (left, right), (bottom, top) = corner
@@ -342,7 +342,7 @@ def _frame(whole: Axes, axes: Axes, corner: tuple[Limits, Limits]) -> None:
     axes.set_ylim(bottom, top)
     size = (right - left, top - bottom)
     edge: dict[str, Any] = {"facecolor": "none", "edgecolor": SOFT, "linewidth": 0.8, "zorder": 2}
-    whole.add_patch(Rectangle((left, bottom), *size, **edge))
+    parent.add_patch(Rectangle((left, bottom), *size, **edge))
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
 
@@ -365,16 +365,18 @@ def _shade(results: Results, where: dict[Panel, Axes]) -> bool:
 def lettered(every: Iterable[Axes]) -> None:
     """Panels as (a), (b) …; after (z) comes (aa)."""
     for at, axes in enumerate(every):
-        more, last = divmod(at, len(ascii_lowercase))
-        letter = (ascii_lowercase[more - 1] if more else "") + ascii_lowercase[last]
+        round_of_letters, last = divmod(at, len(ascii_lowercase))
+        letter = (
+            ascii_lowercase[round_of_letters - 1] if round_of_letters else ""
+        ) + ascii_lowercase[last]
         title = axes.get_title(loc="left")
         axes.set_title(f"({letter}) {title}".rstrip(), loc="left")
 
 
 def _drop_repeated(rows: Rows, places: Sequence[Sequence[Axes]]) -> None:
-    """Titles and y labels once, where panels beside each other share them."""
-    for row, own in zip(rows, places, strict=True):
-        for left, right, axes in zip(row, row[1:], own[1:], strict=False):
+    """Show titles and y labels once, where adjacent panels share them."""
+    for row, axes_of_row in zip(rows, places, strict=True):
+        for left, right, axes in zip(row, row[1:], axes_of_row[1:], strict=False):
             if left.height == right.height:
                 axes.set_title("zoom" if right.is_zoom else "", loc="left")
                 axes.set_ylabel("")

@@ -1,4 +1,4 @@
-"""Methods in order: the gap they remove, what they lose for it, and which cannot be separated."""
+"""Methods in order: the gap they remove, what they lose for it, and which are not separable."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = Non
 
     """
     theme = theme or theme_of(results)
-    styles = {one.method: method_style(one.method, theme) for one in ranking.entrants}
+    styles = {entrant.method: method_style(entrant.method, theme) for entrant in ranking.entrants}
     several = len(ranking.problems) > 1
     lines = len(ranking.entrants)
     below = LINE * lines + 0.75
@@ -58,26 +58,26 @@ def ranking_figure(results: Results, ranking: Ranking, theme: Theme | None = Non
     layout: Any = figure.get_layout_engine()
     layout.set(w_pad=0.1)
     left, right = parts[-1].subplots(1, 2, width_ratios=[WIDE, NARROW], sharey=True)
-    removed = [one.removed for one in ranking.entrants]
-    lost = [one.lost for one in ranking.entrants]
+    removed = [entrant.removed for entrant in ranking.entrants]
+    lost = [entrant.lost for entrant in ranking.entrants]
     letters = iter(["(b)", "(c)"] if several else ["(a)", "(b)"])
     _draw_intervals(left, ranking, removed, styles)
     left.set_title(f"{next(letters)} share of the gap removed", loc="left")
-    left.set_xlim(min(-0.05, *(one.value for one in removed)), 1.02)
+    left.set_xlim(min(-0.05, *(entrant.value for entrant in removed)), 1.02)
     _draw_intervals(right, ranking, lost, styles)
     right.set_title(f"{next(letters)} {_lost(ranking)}", loc="left")
-    what = theme.question(ranking.question)
+    question = theme.question(ranking.question)
     return Drawing(
-        title=f"{what[:1].upper()}{what[1:]}: {ranking.track}",
-        caption=caption(ranking.sentence, INTERVALS, _one_split(ranking), _apart(ranking)),
-        alt=_alt(ranking, what),
+        title=f"{question[:1].upper()}{question[1:]}: {ranking.track}",
+        caption=caption(ranking.sentence, INTERVALS, _one_split(ranking), _significance(ranking)),
+        alt=_alt(ranking, question),
         figure=figure,
         data=_table(ranking),
     )
 
 
 def method_style(method: str, theme: Theme) -> Style:
-    """The style of a method, whatever it was told to meet.
+    """The style of a method, whatever its constraint.
 
     Examples
     --------
@@ -99,17 +99,17 @@ def _draw_intervals(
     axes: Axes, ranking: Ranking, values: Sequence[Estimate], styles: dict[str, Style]
 ) -> None:
     """A row for each method, the best on top."""
-    for row, (one, value) in enumerate(zip(ranking.entrants, values, strict=True)):
-        style = styles[one.method]
-        if one.method != BASE and not isnan(value.low):  # the yardstick has no interval
+    for row, (entrant, value) in enumerate(zip(ranking.entrants, values, strict=True)):
+        style = styles[entrant.method]
+        if entrant.method != BASE and not isnan(value.low):  # the yardstick has no interval
             ends: dict[str, Any] = {
                 "color": style.ink,
                 "linewidth": 1.4,
-                "label": f"_bar of {one.method}",
+                "label": f"_bar of {entrant.method}",
             }
             axes.plot([value.low, value.high], [row, row], **ends)
-        axes.plot(value.value, row, label=one.method, **style.line | {"linestyle": "none"})
-    names = [one.method for one in ranking.entrants]
+        axes.plot(value.value, row, label=entrant.method, **style.line | {"linestyle": "none"})
+    names = [entrant.method for entrant in ranking.entrants]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.axvline(0, color=SOFT, linewidth=0.8, zorder=1, label="_nothing")
@@ -123,14 +123,20 @@ def _draw_ranks(axes: Axes, ranking: Ranking, styles: dict[str, Style]) -> None:
     half = int(np.ceil(count / 2))
     bars = ranking.bars
     top = 1.0 + 0.5 * len(bars)
-    for at, one in enumerate(ranking.entrants):
+    for at, entrant in enumerate(ranking.entrants):
         is_left = at < half
         level = top + (at if is_left else count - 1 - at)
         side = 1 - 0.02 * count if is_left else count + 0.02 * count
-        style = styles[one.method]
-        axes.plot([one.rank, one.rank, side], [0, level, level], color=style.ink, linewidth=1.0)
-        axes.plot(one.rank, 0, zorder=4, **style.line | {"linestyle": "none", "clip_on": False})
-        label = f"{one.method}  {one.rank:.2f}" if is_left else f"{one.rank:.2f}  {one.method}"
+        style = styles[entrant.method]
+        axes.plot(
+            [entrant.rank, entrant.rank, side], [0, level, level], color=style.ink, linewidth=1.0
+        )
+        axes.plot(entrant.rank, 0, zorder=4, **style.line | {"linestyle": "none", "clip_on": False})
+        label = (
+            f"{entrant.method}  {entrant.rank:.2f}"
+            if is_left
+            else f"{entrant.rank:.2f}  {entrant.method}"
+        )
         align = "right" if is_left else "left"
         axes.text(side, level, f" {label} ", ha=align, va="center", fontsize=8.5)
     for row, (first, last) in enumerate(bars):
@@ -139,8 +145,8 @@ def _draw_ranks(axes: Axes, ranking: Ranking, styles: dict[str, Style]) -> None:
     axes.plot([1, 1 + ranking.difference], [-1.3, -1.3], color=INK, linewidth=1.2)
     for end in (1, 1 + ranking.difference):
         axes.plot([end, end], [-1.45, -1.15], color=INK, linewidth=1.2)
-    told = f"critical difference {ranking.difference:.2f}"
-    axes.text(1 + ranking.difference + 0.08, -1.3, told, va="center", fontsize=8, color=SOFT)
+    text = f"critical difference {ranking.difference:.2f}"
+    axes.text(1 + ranking.difference + 0.08, -1.3, text, va="center", fontsize=8, color=SOFT)
     axes.set(
         xlim=(1 - 0.35 * count, count + 0.35 * count), ylim=(top + half - 0.3, -2.1), yticks=[]
     )
@@ -162,20 +168,20 @@ def _one_split(ranking: Ranking) -> str:
     return "One split: settings are chosen where they are judged, which flatters many settings."
 
 
-def _apart(ranking: Ranking) -> str:
+def _significance(ranking: Ranking) -> str:
     if len(ranking.problems) < 2:
         return "One problem: methods are compared over its splits, with Holm’s correction."
     p_value = ranking.friedman.p_value
-    told = "" if isnan(p_value) else f" Friedman’s test: p = {p_value:.2g}."
+    test = "" if isnan(p_value) else f" Friedman’s test: p = {p_value:.2g}."
     return (
         "Methods joined by a bar cannot be separated (Nemenyi, α = 0.05): their mean ranks differ "
-        f"by less than {ranking.difference:.2f}.{told}"
+        f"by less than {ranking.difference:.2f}.{test}"
     )
 
 
-def _alt(ranking: Ranking, what: str) -> str:
-    order = ", ".join(f"{one.method} {one.text}" for one in ranking.entrants)
-    return f"Methods by the share of the gap removed, {what}, {ranking.track}: {order}."
+def _alt(ranking: Ranking, question: str) -> str:
+    order = ", ".join(f"{entrant.method} {entrant.text}" for entrant in ranking.entrants)
+    return f"Methods by the share of the gap removed, {question}, {ranking.track}: {order}."
 
 
 def _table(ranking: Ranking) -> Any:
@@ -184,11 +190,13 @@ def _table(ranking: Ranking) -> Any:
     return pd.DataFrame(
         [
             {
-                "method": one.method,
-                "rank": one.rank,
-                **dict(zip(("removed", "removed_low", "removed_high"), one.removed, strict=True)),
-                **dict(zip(("lost", "lost_low", "lost_high"), one.lost, strict=True)),
+                "method": entrant.method,
+                "rank": entrant.rank,
+                **dict(
+                    zip(("removed", "removed_low", "removed_high"), entrant.removed, strict=True)
+                ),
+                **dict(zip(("lost", "lost_low", "lost_high"), entrant.lost, strict=True)),
             }
-            for one in ranking.entrants
+            for entrant in ranking.entrants
         ]
     )

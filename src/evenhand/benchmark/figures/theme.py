@@ -1,4 +1,4 @@
-"""How figures look and speak: a style for each line, and words for problems and questions."""
+"""The look and wording of figures: a style for each line, names of problems and questions."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ class Theme:
 
     def place(self, name: str) -> tuple[int, str]:
         """The order of lines in legends."""
-        known = list(self.styles)
-        return (known.index(name) if name in known else len(known), name)
+        names = list(self.styles)
+        return (names.index(name) if name in names else len(names), name)
 
     def style(self, name: str) -> Style:
         """The style of a line."""
@@ -201,8 +201,8 @@ def theme_of(results: Results) -> Theme:
 
     """
     runs = results.runs.select(["method", "constraint", "fit_rows", "held_out"]).to_pandas()
-    named = results.with_fitted_rows(runs.drop_duplicates()).fillna({"constraint": ""})
-    pairs = set(zip(named["method"], named["constraint"], strict=True))
+    methods = results.with_fitted_rows(runs.drop_duplicates()).fillna({"constraint": ""})
+    pairs = set(zip(methods["method"], methods["constraint"], strict=True))
     constraints: dict[str, set[str]] = {}
     for method, constraint in pairs:
         constraints.setdefault(method, set()).add(constraint)
@@ -221,11 +221,11 @@ def theme_of(results: Results) -> Theme:
 
 def _styles(lines: Iterable[tuple[str, str]]) -> dict[str, Style]:
     """A style for each line; those of one method share its color, and no two are the same."""
-    known = list(STYLES)
+    methods = list(STYLES)
     spare = iter(SPARE * 4)  # nobody can distinguish more lines than that
     styles: dict[str, Style] = {}
     colors: dict[str, Style] = {}
-    for method, name in sorted(lines, key=lambda line: (_index(known, line[0]), line)):
+    for method, name in sorted(lines, key=lambda line: (_index(methods, line[0]), line)):
         if method not in colors:
             colors[method] = STYLES.get(method) or next(spare)
             styles[name] = colors[method]
@@ -234,8 +234,8 @@ def _styles(lines: Iterable[tuple[str, str]]) -> dict[str, Style]:
     return styles
 
 
-def _index(known: list[str], name: str) -> int:
-    return known.index(name) if name in known else len(known)
+def _index(methods: list[str], name: str) -> int:
+    return methods.index(name) if name in methods else len(methods)
 
 
 def words(name: str) -> str:
@@ -248,7 +248,7 @@ def words(name: str) -> str:
 
 
 def label(question: Question) -> str:
-    """What a question is called on an axis.
+    """The label of a question on an axis.
 
     >>> label(Question("performance_parity", "pq", g="f1"))
     'parity of F1 by PQ'
@@ -266,7 +266,7 @@ def label(question: Question) -> str:
 
 
 def measure_symbol(name: str) -> str:
-    """What a measure is called on an axis and in the head of a column.
+    """The symbol of a measure on an axis and in the head of a column.
 
     >>> measure_symbol("mpd"), measure_symbol("mine.measures:spread")
     ('MPD', 'spread')
@@ -295,7 +295,7 @@ def question_in(row: Mapping[str, Any]) -> Question:
 
 
 def topic(question: Question) -> str:
-    """What a question is about, however it is measured.
+    """The topic of a question, however it is measured.
 
     >>> topic(Question("performance_parity", "pq", g="f1"))
     'parity of F1'

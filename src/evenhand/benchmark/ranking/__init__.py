@@ -1,4 +1,4 @@
-"""One number for each method, ranks over problems, and which methods differ by more than noise."""
+"""One number for each method, ranks over problems, and which methods differ significantly."""
 
 from evenhand.benchmark.ranking.areas import Area
 from evenhand.benchmark.ranking.inference import Estimate

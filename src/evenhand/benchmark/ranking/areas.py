@@ -1,4 +1,4 @@
-"""One number for each method: how much of the base model's gap it removes for how little."""
+"""One number for each method: the share of the base model's gap it removes at little loss."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Area:
 
 
 class Curve(NamedTuple):
-    """What a method's settings lose and what gap they leave: arrays (splits × settings)."""
+    """Performance lost and gap left by a method's settings: arrays (splits × settings)."""
 
     lost: Floats
     gap: Floats
@@ -152,7 +152,7 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
         if performance is None:
             continue
         ratio = row["test"] / row["train"] if row["train"] and row["test"] else USUAL_RATIO
-        found += _of_problem(here, question, performance, loss, (str(problem), str(base), ratio))
+        found += _problem_areas(here, question, performance, loss, (str(problem), str(base), ratio))
     return found
 
 
@@ -209,57 +209,59 @@ def _mixed(lost: Floats, left: Floats, loss: float) -> Floats:
             hull.pop()
         hull.append(int(setting))
     shares = np.zeros(len(lost))
-    for here, after in zip(hull, [*hull[1:], None], strict=True):
-        start = min(spent[here], loss)
+    for before, after in zip(hull, [*hull[1:], None], strict=True):
+        start = min(spent[before], loss)
         if after is None:
-            shares[here] += loss - start
+            shares[before] += loss - start
             break
         end = min(spent[after], loss)
-        later = (start + end - 2 * spent[here]) / 2 / (spent[after] - spent[here])
-        shares[here] += (end - start) * (1 - later)
+        later = (start + end - 2 * spent[before]) / 2 / (spent[after] - spent[before])
+        shares[before] += (end - start) * (1 - later)
         shares[after] += (end - start) * later
     return shares / loss
 
 
 def _is_above(spent: Floats, left: Floats, first: int, middle: int, last: int) -> bool:
-    """Whether the middle one of three settings is no better than a mixture of the others."""
+    """Whether the middle setting of three is no better than a mixture of the others."""
     return bool(
         (left[middle] - left[first]) * (spent[last] - spent[first])
         >= (left[last] - left[first]) * (spent[middle] - spent[first])
     )
 
 
-def _of_problem(
-    here: Any, question: str, performance: str, loss: float, where: tuple[str, str, float]
+def _problem_areas(
+    rows: Any, question: str, performance: str, loss: float, where: tuple[str, str, float]
 ) -> list[Area]:
     problem, base, ratio = where
-    plain = here[here["method"] == BASE].drop_duplicates("seed").set_index("seed")
+    plain = rows[rows["method"] == BASE].drop_duplicates("seed").set_index("seed")
     plain = plain[~np.isnan(plain[performance].astype(float))].sort_index()
     gap = plain[question].to_numpy(dtype=np.float64)
     if not len(plain) or not gap.mean() > 0:
         return []
     nothing = np.zeros(len(plain))
     own_gap = 1 - gap / gap.mean()
-    found = [Area(problem, base, BASE, own_gap, nothing, float(gap.mean()), ratio, 1)]
-    others = here[(here["method"] != BASE) & here["seed"].isin(plain.index)]
-    settings = others.groupby(["method", *SETTING], dropna=False, observed=True).ngroup().to_numpy()
-    split = plain.index.get_indexer(others["seed"])
+    areas = [Area(problem, base, BASE, own_gap, nothing, float(gap.mean()), ratio, 1)]
+    adjusted = rows[(rows["method"] != BASE) & rows["seed"].isin(plain.index)]
+    settings = (
+        adjusted.groupby(["method", *SETTING], dropna=False, observed=True).ngroup().to_numpy()
+    )
+    split = plain.index.get_indexer(adjusted["seed"])
     performed, left = (
-        _by_setting(others[name].to_numpy(dtype=np.float64), split, settings, len(plain))
+        _by_setting(adjusted[name].to_numpy(dtype=np.float64), split, settings, len(plain))
         for name in (performance, question)
     )
     before = plain[performance].to_numpy(dtype=np.float64)[:, None]
     lost = before - performed if performance == "accuracy" else performed / before - 1
     complete = ~(np.isnan(lost) | np.isnan(left)).any(axis=0)
     names = np.empty(len(complete), dtype=object)
-    names[settings] = others["method"].to_numpy(dtype=object)
+    names[settings] = adjusted["method"].to_numpy(dtype=object)
     for method in dict.fromkeys(names):
-        own = names == method
-        if not complete[own].any():
+        is_method = names == method
+        if not complete[is_method].any():
             continue
-        kept = own & complete
-        removed, paid = area_of(Curve(lost[:, kept], left[:, kept]), gap, loss)
-        found.append(
+        usable = is_method & complete
+        removed, paid = area_of(Curve(lost[:, usable], left[:, usable]), gap, loss)
+        areas.append(
             Area(
                 problem,
                 base,
@@ -268,11 +270,11 @@ def _of_problem(
                 paid,
                 float(gap.mean()),
                 ratio,
-                settings=int(kept.sum()),
-                incomplete=int((own & ~complete).sum()),
+                settings=int(usable.sum()),
+                incomplete=int((is_method & ~complete).sum()),
             )
         )
-    return found
+    return areas
 
 
 def _by_setting(
@@ -280,9 +282,9 @@ def _by_setting(
 ) -> Floats:
     """An array (splits × settings), NaN where a split has no value; the mean of several."""
     number = int(settings.max(initial=-1)) + 1
-    there = ~np.isnan(values)
-    place = split[there] * number + settings[there]
-    sums = np.bincount(place, weights=values[there], minlength=splits * number)
+    defined = ~np.isnan(values)
+    place = split[defined] * number + settings[defined]
+    sums = np.bincount(place, weights=values[defined], minlength=splits * number)
     counts = np.bincount(place, minlength=splits * number)
     with np.errstate(invalid="ignore"):  # 0 / 0 is NaN
         return np.asarray((sums / counts).reshape(splits, number))

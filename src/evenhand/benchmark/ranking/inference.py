@@ -1,4 +1,4 @@
-"""Tests that rankings rest on: over splits that share rows, and over problems."""
+"""Tests behind rankings: over splits that share rows, and over problems."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Estimate(NamedTuple):
 
     @property
     def text(self) -> str:
-        """With its interval, in two digits."""
+        """The estimate with its interval, in two digits."""
         if isnan(self.value):
             return "–"
-        value, low, high = (round(one, 2) + 0.0 for one in self)  # no −0.00
+        value, low, high = (round(end, 2) + 0.0 for end in self)  # no −0.00
         ends = "" if isnan(low) else f" [{low:.2f}, {high:.2f}]"
         return f"{value:.2f}{ends}".replace("-", "−")
 
 
 def split_interval(values: ArrayLike, ratio: float, confidence: float = 0.95) -> Estimate:
-    """The mean over repeated splits, with an interval that knows that splits share rows.
+    """The mean over repeated splits, with an interval that allows for splits sharing rows.
 
     Training sets of random splits overlap, so that the variance of the mean of n of them is about
     (1/n + ratio)·s², not s²/n, where `ratio` is test rows over training rows (Nadeau, Bengio:
@@ -56,11 +56,11 @@ def split_interval(values: ArrayLike, ratio: float, confidence: float = 0.95) ->
     """
     from scipy.special import stdtrit
 
-    seen = np.asarray(values, dtype=np.float64)
-    if len(seen) < 2:
-        return Estimate(float(seen.mean()) if len(seen) else NAN)
-    half = stdtrit(len(seen) - 1, (1 + confidence) / 2) * _standard_error(seen, ratio)
-    return Estimate(float(seen.mean()), float(seen.mean() - half), float(seen.mean() + half))
+    sample = np.asarray(values, dtype=np.float64)
+    if len(sample) < 2:
+        return Estimate(float(sample.mean()) if len(sample) else NAN)
+    half = stdtrit(len(sample) - 1, (1 + confidence) / 2) * _standard_error(sample, ratio)
+    return Estimate(float(sample.mean()), float(sample.mean() - half), float(sample.mean() + half))
 
 
 def paired_p_value(differences: ArrayLike, ratio: float) -> float:
@@ -73,13 +73,13 @@ def paired_p_value(differences: ArrayLike, ratio: float) -> float:
     """
     from scipy.special import stdtr
 
-    seen = np.asarray(differences, dtype=np.float64)
-    if len(seen) < 2:
+    sample = np.asarray(differences, dtype=np.float64)
+    if len(sample) < 2:
         return NAN
-    error = _standard_error(seen, ratio)
+    error = _standard_error(sample, ratio)
     if error == 0:
-        return 1.0 if seen.mean() == 0 else 0.0
-    return float(2 * stdtr(len(seen) - 1, -abs(seen.mean()) / error))
+        return 1.0 if sample.mean() == 0 else 0.0
+    return float(2 * stdtr(len(sample) - 1, -abs(sample.mean()) / error))
 
 
 def average_ranks(table: ArrayLike) -> NDArray[np.float64]:
@@ -118,10 +118,10 @@ def friedman(table: ArrayLike) -> Friedman:
     if np.ptp(values, axis=1).max() == 0:
         return Friedman(0.0, 1.0)
     chi = float(friedmanchisquare(*values.T).statistic)
-    left = problems * (methods - 1) - chi
-    if left <= 1e-9:  # every problem has the same order
+    remainder = problems * (methods - 1) - chi
+    if remainder <= 1e-9:  # every problem has the same order
         return Friedman(float("inf"), 0.0)
-    statistic = (problems - 1) * chi / left
+    statistic = (problems - 1) * chi / remainder
     freedom = (methods - 1, (methods - 1) * (problems - 1))
     return Friedman(statistic, float(f.sf(statistic, *freedom)))
 
@@ -148,17 +148,17 @@ def wilcoxon_p_value(differences: ArrayLike) -> float:
     """
     from scipy.stats import wilcoxon
 
-    seen = np.asarray(differences, dtype=np.float64)
-    if not seen.any():
+    sample = np.asarray(differences, dtype=np.float64)
+    if not sample.any():
         return 1.0
-    exact = len(np.unique(abs(seen))) == len(seen) <= 25
-    return float(wilcoxon(seen, method="exact" if exact else "approx").pvalue)
+    exact = len(np.unique(abs(sample))) == len(sample) <= 25
+    return float(wilcoxon(sample, method="exact" if exact else "approx").pvalue)
 
 
-def not_told_apart(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
+def inseparable_runs(ranks: Sequence[float], difference: float) -> list[tuple[int, int]]:
     """The longest runs of sorted mean ranks within a critical difference, first and last place.
 
-    >>> not_told_apart([1.0, 1.5, 2.6, 4.0], difference=1.2)
+    >>> inseparable_runs([1.0, 1.5, 2.6, 4.0], difference=1.2)
     [(0, 1), (1, 2)]
     """
     ends = [
@@ -169,5 +169,5 @@ def not_told_apart(ranks: Sequence[float], difference: float) -> list[tuple[int,
 
 
 def _standard_error(values: NDArray[np.float64], ratio: float) -> float:
-    """Of a mean over splits, by Nadeau and Bengio."""
+    """Standard error of a mean over splits, by Nadeau and Bengio."""
     return float(np.sqrt((1 / len(values) + ratio) * values.var(ddof=1)))

@@ -1,4 +1,4 @@
-"""Methods in order, over problems, with what can be separated and what cannot."""
+"""Methods in order over problems, and which of them can be separated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evenhand.benchmark.ranking.inference import (
     average_ranks,
     critical_difference,
     friedman,
-    not_told_apart,
+    inseparable_runs,
     paired_p_value,
     split_interval,
     wilcoxon_p_value,
@@ -83,13 +83,13 @@ class Pair:
         the second: the corrected t test over splits, by Holm over all pairs there.
     p_value : float
         Wilcoxon's signed-rank test over the problems, by Holm over all pairs; NaN for one problem.
-    told_apart : bool
+    differs : bool
         Whether their mean ranks differ by more than the critical difference; with a single
-        problem, whether the test over its splits tells them apart.
+        problem, whether the test over its splits separates them.
 
     Examples
     --------
-    >>> Pair("mine", "Base", wins=3, losses=0, undecided=1, p_value=0.25, told_apart=False).wins
+    >>> Pair("mine", "Base", wins=3, losses=0, undecided=1, p_value=0.25, differs=False).wins
     3
 
     """
@@ -100,7 +100,7 @@ class Pair:
     losses: int
     undecided: int
     p_value: float
-    told_apart: bool
+    differs: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,37 +151,37 @@ class Ranking:
         """Runs of methods that cannot be separated, by first and last place."""
         if isnan(self.difference):
             return []
-        return not_told_apart([one.rank for one in self.entrants], self.difference)
+        return inseparable_runs([entrant.rank for entrant in self.entrants], self.difference)
 
     @property
     def sentence(self) -> str:
-        """Who leads, and who cannot be told from the leader."""
+        """The leader, and the methods that cannot be separated from it."""
         if not self.entrants:
             return "No method has a result on every problem."
         first = self.entrants[0]
         if len(self.entrants) == 1:
             return f"{first.method} is the only method with a result on every problem."
-        near = [
-            pair.worse for pair in self.pairs if pair.better == first.method and not pair.told_apart
+        inseparable = [
+            pair.worse for pair in self.pairs if pair.better == first.method and not pair.differs
         ]
         head = self._head(first)
-        if not near:
+        if not inseparable:
             return f"{head}, and differs significantly from all others."
-        if len(near) == len(self.entrants) - 1:
+        if len(inseparable) == len(self.entrants) - 1:
             return f"{head}, but no other method can be told from it."
-        others = " and ".join(filter(None, (", ".join(near[:-1]), near[-1])))
-        return f"{head}; {others} cannot be told from it."
+        names = " and ".join(filter(None, (", ".join(inseparable[:-1]), inseparable[-1])))
+        return f"{head}; {names} cannot be told from it."
 
     def _head(self, first: Entrant) -> str:
-        """That the first removes most of the gap only where it does: the order is by mean ranks."""
-        most = max(self.entrants, key=lambda one: one.removed.value)
+        """The lead; that it removes most of the gap only where it does: the order is by ranks."""
+        largest = max(self.entrants, key=lambda entrant: entrant.removed.value)
         if first.method == BASE:
             return "No method ranks before the base model as it is"
-        if round(most.removed.value - first.removed.value, 2) <= 0:
+        if round(largest.removed.value - first.removed.value, 2) <= 0:
             return f"{first.method} removes most of the gap, {first.text}"
         return (
             f"{first.method} ranks first over the problems with {first.text} of the gap removed "
-            f"(on average {most.method} removes more, {most.text})"
+            f"(on average {largest.method} removes more, {largest.text})"
         )
 
 
@@ -233,23 +233,23 @@ def rank(
     ()
 
     """
-    asked = results.questions["name"].to_pylist()
-    if question not in asked:
+    questions = results.questions["name"].to_pylist()
+    if question not in questions:
         raise InputError(
-            f"Nobody asked {question!r}.{did_you_mean(question, asked)} "
-            f"These results answer {', '.join(map(str, asked)) or 'nothing'}."
+            f"Nobody asked {question!r}.{did_you_mean(question, questions)} "
+            f"These results answer {', '.join(map(str, questions)) or 'nothing'}."
         )
     track = {row["problem"]: track_of(row) for row in results.problems.to_pylist()}
-    together: dict[str, list[Area]] = {}
+    by_track: dict[str, list[Area]] = {}
     for area in areas(results, question, loss=loss):
-        together.setdefault(track[area.problem], []).append(area)
-    wanted = sorted(together, key=track_order) if tracks is None else tracks
-    made = (ranking_of(name, question, loss, together.get(name, [])) for name in wanted)
-    return tuple(ranking for ranking in made if len(ranking.entrants) > 1)
+        by_track.setdefault(track[area.problem], []).append(area)
+    names = sorted(by_track, key=track_order) if tracks is None else tracks
+    rankings = (ranking_of(name, question, loss, by_track.get(name, [])) for name in names)
+    return tuple(ranking for ranking in rankings if len(ranking.entrants) > 1)
 
 
-def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) -> Ranking:
-    """The ranking of these areas, whatever they have in common.
+def ranking_of(track: str, question: str, loss: float, areas: Sequence[Area]) -> Ranking:
+    """The ranking of these areas.
 
     Examples
     --------
@@ -257,89 +257,89 @@ def ranking_of(track: str, question: str, loss: float, found: Sequence[Area]) ->
     'No method has a result on every problem.'
 
     """
-    places = list(dict.fromkeys((area.problem, area.base) for area in found))
+    places = list(dict.fromkeys((area.problem, area.base) for area in areas))
     problems = tuple(dict.fromkeys(problem for problem, _ in places))
     by_method: dict[str, dict[tuple[str, str], Area]] = {}
-    for area in found:
+    for area in areas:
         by_method.setdefault(area.method, {})[area.problem, area.base] = area
-    whole = {name: own for name, own in by_method.items() if len(own) == len(places)}
+    complete = {name: own for name, own in by_method.items() if len(own) == len(places)}
     unranked = {
-        name: tuple(dict.fromkeys(_lacking(own, *one) for one in places if one not in own))
+        name: tuple(dict.fromkeys(_lacking(own, *place) for place in places if place not in own))
         for name, own in by_method.items()
-        if name not in whole
+        if name not in complete
     }
-    rows = [[_mean(own, one) for own in whole.values()] for one in problems]
-    table = np.array(rows).reshape(len(problems), len(whole))
-    ranks = average_ranks(table.round(5)).mean(axis=0) if whole else np.array([])
-    names = list(whole)
+    rows = [[_mean(own, problem) for own in complete.values()] for problem in problems]
+    table = np.array(rows).reshape(len(problems), len(complete))
+    ranks = average_ranks(table.round(5)).mean(axis=0) if complete else np.array([])
+    names = list(complete)
     order = sorted(range(len(names)), key=lambda at: (ranks[at], -table[:, at].mean(), names[at]))
     several = len(problems) > 1 and len(names) > 1
     difference = critical_difference(len(problems), len(names)) if several else float("nan")
-    entrants = tuple(_entrant(names[at], whole[names[at]], float(ranks[at])) for at in order)
+    entrants = tuple(_entrant(names[at], complete[names[at]], float(ranks[at])) for at in order)
     return Ranking(
         track=track,
         question=question,
         loss=loss,
         problems=problems,
         entrants=entrants,
-        pairs=_pairs([names[at] for at in order], whole, table[:, order], difference, entrants),
-        areas=tuple(found),
+        pairs=_pairs([names[at] for at in order], complete, table[:, order], difference, entrants),
+        areas=tuple(areas),
         difference=difference,
         friedman=friedman(table.round(5)) if several else Friedman(float("nan"), float("nan")),
         unranked=unranked,
-        splits=min((len(area.removed) for area in found), default=0),
+        splits=min((len(area.removed) for area in areas), default=0),
     )
 
 
 def _lacking(own: Mapping[tuple[str, str], Area], problem: str, base: str) -> str:
     """A problem that a method has no result on, or a base model on a problem that it has."""
-    return f"{problem} with {base}" if any(problem == one for one, _ in own) else problem
+    return f"{problem} with {base}" if any(problem == name for name, _ in own) else problem
 
 
 def _mean(own: Mapping[tuple[str, str], Area], problem: str) -> float:
-    return float(np.mean([one.removed.mean() for key, one in own.items() if key[0] == problem]))
+    return float(np.mean([area.removed.mean() for key, area in own.items() if key[0] == problem]))
 
 
 def _entrant(name: str, own: Mapping[tuple[str, str], Area], rank: float) -> Entrant:
-    """Its means over problems and base models; the same split of all of them is one draw."""
-    ratio = float(np.mean([one.ratio for one in own.values()]))
-    removed = _by_split([one.removed for one in own.values()])
-    lost = _by_split([one.lost for one in own.values()])
+    """The means of a method over problems and base models; a split of all of them is one draw."""
+    ratio = float(np.mean([area.ratio for area in own.values()]))
+    removed = _by_split([area.removed for area in own.values()])
+    lost = _by_split([area.lost for area in own.values()])
     return Entrant(name, split_interval(removed, ratio), split_interval(lost, ratio), rank)
 
 
 def _by_split(values: Sequence[Floats]) -> Floats:
-    """Means by split; where some have more splits, these count for the mean, not for its noise.
+    """Means by split; where some have more splits, these count for the mean, not for its variance.
 
     >>> _by_split([np.array([0.0, 1.0]), np.array([0.5])]).tolist()
     [0.5]
     """
     splits = min(map(len, values))
-    shared = np.mean([one[:splits] for one in values], axis=0)
-    return np.asarray(shared - shared.mean() + np.mean([one.mean() for one in values]))
+    shared = np.mean([sample[:splits] for sample in values], axis=0)
+    return np.asarray(shared - shared.mean() + np.mean([sample.mean() for sample in values]))
 
 
 def _pairs(
     names: Sequence[str],
-    whole: Mapping[str, Mapping[tuple[str, str], Area]],
+    areas: Mapping[str, Mapping[tuple[str, str], Area]],
     table: Floats,
     difference: float,
     entrants: Sequence[Entrant],
 ) -> tuple[Pair, ...]:
-    both = list(combinations(range(len(names)), 2))
-    places = list(next(iter(whole.values()))) if whole else []
-    signs = np.array([_signs(names, whole, place, both) for place in places])
-    signs = signs.reshape(len(places), len(both))
-    over = [wilcoxon_p_value(table[:, i] - table[:, j]) for i, j in both]
-    corrected = holm(over) if len(table) > 1 else np.full(len(both), np.nan)
-    made = []
-    for at, (i, j) in enumerate(both):
+    pairs = list(combinations(range(len(names)), 2))
+    places = list(next(iter(areas.values()))) if areas else []
+    signs = np.array([_signs(names, areas, place, pairs) for place in places])
+    signs = signs.reshape(len(places), len(pairs))
+    p_values = [wilcoxon_p_value(table[:, i] - table[:, j]) for i, j in pairs]
+    corrected = holm(p_values) if len(table) > 1 else np.full(len(pairs), np.nan)
+    results = []
+    for at, (i, j) in enumerate(pairs):
         wins, losses = int((signs[:, at] > 0).sum()), int((signs[:, at] < 0).sum())
         if isnan(difference):
-            apart = (wins > 0) != (losses > 0)
+            differs = (wins > 0) != (losses > 0)
         else:
-            apart = entrants[j].rank - entrants[i].rank > difference
-        made.append(
+            differs = entrants[j].rank - entrants[i].rank > difference
+        results.append(
             Pair(
                 names[i],
                 names[j],
@@ -347,23 +347,23 @@ def _pairs(
                 losses,
                 len(places) - wins - losses,
                 float(corrected[at]),
-                apart,
+                differs,
             )
         )
-    return tuple(made)
+    return tuple(results)
 
 
 def _signs(
     names: Sequence[str],
-    whole: Mapping[str, Mapping[tuple[str, str], Area]],
+    areas: Mapping[str, Mapping[tuple[str, str], Area]],
     place: tuple[str, str],
-    both: Sequence[tuple[int, int]],
+    pairs: Sequence[tuple[int, int]],
 ) -> list[int]:
-    """On one problem and base model: 1 if the first is better, −1 if worse, 0 if nobody knows."""
-    own = [whole[name][place] for name in names]
-    differences = [own[i].removed - own[j].removed for i, j in both]
-    p_values = holm([paired_p_value(one, own[0].ratio) for one in differences])
+    """On one problem and base model: 1 if the first is better, −1 if worse, 0 if inconclusive."""
+    own = [areas[name][place] for name in names]
+    differences = [own[i].removed - own[j].removed for i, j in pairs]
+    p_values = holm([paired_p_value(sample, own[0].ratio) for sample in differences])
     return [
-        int(np.sign(one.mean())) if p_value <= ALPHA else 0
-        for one, p_value in zip(differences, p_values, strict=True)
+        int(np.sign(sample.mean())) if p_value <= ALPHA else 0
+        for sample, p_value in zip(differences, p_values, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Which results may be compared: tracks by task, groups, and what is known and given."""
+"""Which results may be compared: tracks by task, groups, access to the group, and output."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def track_of(problem: Mapping[str, Any]) -> str:
 
 
 def track_order(track: str) -> tuple[int, int]:
-    """Where a track stands in lists: the simplest first.
+    """Sort key of a track: the simplest first.
 
     Examples
     --------

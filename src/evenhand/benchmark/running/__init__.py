@@ -1,1 +1,1 @@
-"""From a design to stored predictions: base models and methods are fitted, side by side."""
+"""From a design to stored predictions: base models and methods are fitted in parallel."""

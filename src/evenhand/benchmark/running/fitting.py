@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from evenhand.benchmark.predictions import BaseScores, Predictions
-from evenhand.benchmark.running.hearing import heard
+from evenhand.benchmark.running.hearing import collected_warnings
 from evenhand.benchmark.running.preparation import GROUP, Prepared, aligned
 from evenhand.datasets.draws import some
 from evenhand.mitigation import GivenProbabilities, GivenScores
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A treatment's estimator, the rows it is fitted to, and those it is asked about."""
+    """A treatment's estimator, the rows it is fitted to, and those it predicts."""
 
     treatment: Treatment
     estimator: Any
@@ -61,17 +61,19 @@ class Work:
     def of_scores(cls, scores: BaseScores, treatment: Treatment) -> Work:
         """For a post-processor, which reads scores and group."""
         X, seed = scored(scores), scores.about["seed"]
-        kept = _kept(np.flatnonzero(scores.fits), treatment, seed)
-        y = scores.y[kept]
-        given = _given(scores.n_classes)
+        rows = _fitted_rows(np.flatnonzero(scores.fits), treatment, seed)
+        y = scores.y[rows]
+        base = _given(scores.n_classes)
         options = {"group": GROUP, "sees_group": True, "prefit": True, "unseen": "base"}
         options |= {"random_state": seed, "favorable": scores.about["favorable"]}
-        if "row_id" in _parameters(treatment):  # rows of equal scores each draw their own lot
+        if "row_id" in _parameters(
+            treatment
+        ):  # rows of equal scores each draw their own random number
             X, options = X.assign(**{ROW: np.arange(len(X))}), {**options, "row_id": ROW}
         return cls(
             treatment,
-            _estimator(treatment, given, options),
-            X.iloc[kept],
+            _estimator(treatment, base, options),
+            X.iloc[rows],
             y.astype(np.int64) if scores.n_classes else y,
             X.iloc[scores.test],
             scores.n_classes,
@@ -83,14 +85,14 @@ class Work:
         """For another method, which reads the base model's features and the group's number."""
         X, group = prepared.featured
         rows: Any = X.iloc if hasattr(X, "iloc") else X
-        kept = _kept(np.arange(prepared.fitted), treatment, prepared.seed)
+        chosen = _fitted_rows(np.arange(prepared.fitted), treatment, prepared.seed)
         options = {"group": group, "sees_group": False, "prefit": False, "unseen": "base"}
         options |= {"random_state": prepared.seed, "favorable": prepared.favorable}
         return cls(
             treatment,
             _estimator(treatment, _base(treatment, prepared), options),
-            rows[kept],
-            prepared.y[kept],
+            rows[chosen],
+            prepared.y[chosen],
             rows[prepared.fitted :],
             prepared.n_classes,
             prepared.seed,
@@ -106,12 +108,12 @@ class Work:
             yield from self.estimator.fit_path(self.X, self.y, values)
         else:
             for value in values:
-                one = clone(self.estimator).set_params(**{method.hyperparameter: value})
-                yield one.fit(self.X, self.y)
+                estimator = clone(self.estimator).set_params(**{method.hyperparameter: value})
+                yield estimator.fit(self.X, self.y)
 
 
 def scored(scores: BaseScores) -> pd.DataFrame:
-    """Group and scores: all that a post-processor reads."""
+    """Group and scores: the input of a post-processor."""
     import pandas as pd
 
     labels = pd.Index(scores.about["groups"])
@@ -129,11 +131,11 @@ def score_names(number: int) -> list[str]:
     return [f"score {k}" for k in range(number)]
 
 
-def of_base(scores: BaseScores, runs: Sequence[Run]) -> Iterator[Outcome]:
+def base_outcomes(scores: BaseScores, runs: Sequence[Run]) -> Iterator[Outcome]:
     """The base model as it is."""
     notes, spent = tuple(scores.about["notes"]), scores.about["cpu_seconds"]
     for run in runs:
-        yield Outcome(run, _of_base(scores), notes=notes, cpu_seconds=spent)
+        yield Outcome(run, _base_predictions(scores), notes=notes, cpu_seconds=spent)
 
 
 def outcomes(work: Work, runs: Sequence[Run]) -> Iterator[Outcome]:
@@ -152,7 +154,7 @@ def outcomes(work: Work, runs: Sequence[Run]) -> Iterator[Outcome]:
 def _timed(run: Run, work: Callable[[], Answer]) -> Outcome:
     cpu, wall = time.thread_time(), time.perf_counter()
     result: dict[str, Any] = {"predictions": None}
-    with heard() as warned:
+    with collected_warnings() as warned:
         try:
             result["predictions"], result["notes"] = work()
         except Exception as failure:
@@ -164,19 +166,19 @@ def _timed(run: Run, work: Callable[[], Answer]) -> Outcome:
     return Outcome(run=run, **result)
 
 
-def _kept(rows: NDArray[np.intp], treatment: Treatment, seed: int) -> NDArray[np.intp]:
-    """The rows a method is fitted to: all of those, or a sample of as many as it can do with."""
+def _fitted_rows(rows: NDArray[np.intp], treatment: Treatment, seed: int) -> NDArray[np.intp]:
+    """The rows a method is fitted to: all of them, or a sample of at most `fit_rows`."""
     if treatment.fit_rows is None or treatment.fit_rows >= len(rows):
         return rows
     return np.asarray(rows[some(len(rows), treatment.fit_rows, seed)])
 
 
 def _estimator(treatment: Treatment, underlying: Any, options: dict[str, Any]) -> Any:
-    """The method's estimator with what it takes of all there is to say."""
-    method, known = treatment.method, _parameters(treatment)
+    """The method's estimator with those of the options that it takes."""
+    method, parameters = treatment.method, _parameters(treatment)
     assert method is not None
-    options = {name: value for name, value in options.items() if name in known}
-    if "criterion" in known and treatment.constraint is not None:
+    options = {name: value for name, value in options.items() if name in parameters}
+    if "criterion" in parameters and treatment.constraint is not None:
         options["criterion"] = treatment.constraint
     return method(underlying, **{**options, **treatment.settings})
 
@@ -198,7 +200,7 @@ def _given(n_classes: int) -> Any:
     return GivenScores(score_names(1)[0])
 
 
-def _of_base(scores: BaseScores) -> Predictions:
+def _base_predictions(scores: BaseScores) -> Predictions:
     tested = scores.scores[scores.test]
     if not scores.n_classes:
         return Predictions(values=tested)
@@ -230,7 +232,7 @@ def _regressed(fitted: Any, work: Work, by_lot: bool) -> Predictions:
     if not by_lot or "random_state" not in fitted.get_params():
         return Predictions(values=first[:, None])
     seeds = work.seed + 1000 * np.arange(1, DRAWS)
-    more = [np.ravel(fitted.set_params(random_state=int(s)).predict(work.X_test)) for s in seeds]
-    values = np.column_stack([first, *more])
-    alike = bool((values == values[:, :1]).all())
-    return Predictions(values=values[:, :1] if alike else values)
+    further = [np.ravel(fitted.set_params(random_state=int(s)).predict(work.X_test)) for s in seeds]
+    values = np.column_stack([first, *further])
+    is_constant = bool((values == values[:, :1]).all())
+    return Predictions(values=values[:, :1] if is_constant else values)

@@ -1,4 +1,4 @@
-"""Warnings of one piece of work, also where others run in threads beside it."""
+"""Warnings of one thread, also where others run in parallel."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _filters: list[Any] = []
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Collect the warnings of this thread, each text once; none is shown.
 
     `warnings.catch_warnings` is for the whole process: two threads that use it take each other's
     warnings, and may leave the filters of the other behind. Here filters are set once, when the
     first thread begins, and set back when the last one ends.
 
-    >>> with heard() as notes:
+    >>> with collected_warnings() as notes:
     ...     warnings.warn("careful", stacklevel=1)
     >>> notes
     ['UserWarning: careful']

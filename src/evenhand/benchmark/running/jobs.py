@@ -31,8 +31,8 @@ from evenhand.benchmark.design.fingerprints import (
 from evenhand.benchmark.design.problems import FILE
 from evenhand.benchmark.design.studies import Run
 from evenhand.benchmark.predictions import BaseScores
-from evenhand.benchmark.running.fitting import Outcome, Work, of_base, outcomes
-from evenhand.benchmark.running.hearing import heard
+from evenhand.benchmark.running.fitting import Outcome, Work, base_outcomes, outcomes
+from evenhand.benchmark.running.hearing import collected_warnings
 from evenhand.benchmark.running.preparation import Prepared
 from evenhand.benchmark.store import Entry, Store
 
@@ -55,7 +55,7 @@ class Job:
     only_base: bool = False  # fit and store the base model, for others
 
     def __call__(self, store: Store) -> Done:
-        """Do the runs one after another; each is on disk before the next begins."""
+        """Do the runs one after another; each is stored before the next begins."""
         with threadpool_limits(1):
             split = _Split(self.runs[0], store)
             if self.only_base:
@@ -99,30 +99,30 @@ def jobs(runs: Iterable[Run], workers: int = 1, store: Store | None = None) -> l
         name = (run.split_key, run.problem.name, run.base.name, run.held_out)
         shared.setdefault(name, []).append(run)
     pieces = math.ceil(SHARES * workers / len(shared)) if shared and workers > 1 else 1
-    first, then = [], []
-    for some in shared.values():
-        parts = _divided(some, pieces)
-        scored = [run for run in some if _needs_scores(run)]
+    first, later = [], []
+    for group in shared.values():
+        parts = _divided(group, pieces)
+        scored = [run for run in group if _needs_scores(run)]
         if len(parts) > 1 and scored and not _has_scores(store, scored[0]):
             first.append(Job(tuple(scored), only_base=True))
-        then += parts
-    waves = (sorted(wave, key=lambda job: -job.cost) for wave in (first, then))
+        later += parts
+    waves = (sorted(wave, key=lambda job: -job.cost) for wave in (first, later))
     return [wave for wave in waves if wave]
 
 
 def _divided(runs: Sequence[Run], pieces: int) -> list[Job]:
-    """At most this many jobs of about the same cost; what is fitted in one go stays together."""
-    whole = Job(tuple(runs))
+    """At most this many jobs of about equal cost; runs that are fitted at once stay together."""
+    job = Job(tuple(runs))
     if pieces == 1:
-        return [whole]
-    units = [unit for together in by_treatment(runs) for unit in _units(together)]
+        return [job]
+    units = [unit for alike in by_treatment(runs) for unit in _units(alike)]
     bins: list[list[Run]] = [[] for _ in range(min(pieces, len(units)))]
     loads = [0.0] * len(bins)
-    for unit in sorted(units, key=lambda unit: -sum(whole.costs[run.key] for run in unit)):
+    for unit in sorted(units, key=lambda unit: -sum(job.costs[run.key] for run in unit)):
         lightest = loads.index(min(loads))
         bins[lightest] += unit
-        loads[lightest] += sum(whole.costs[run.key] for run in unit)
-    return [Job(tuple(some)) for some in bins]
+        loads[lightest] += sum(job.costs[run.key] for run in unit)
+    return [Job(tuple(part)) for part in bins]
 
 
 def _units(runs: Sequence[Run]) -> list[list[Run]]:
@@ -141,7 +141,7 @@ def by_treatment(runs: Sequence[Run]) -> Iterator[list[Run]]:
 
 
 def described_entry(run: Run) -> Entry:
-    """What is said of a run before it is done."""
+    """The entry of a run before it is done."""
     return {
         "key": run.key,
         **run.value,
@@ -150,7 +150,7 @@ def described_entry(run: Run) -> Entry:
         "code": run.code,
         "data": run.problem.fingerprint,
         "group_known": run.group_known,
-        "settings": _written([dict(run.base.settings), dict(run.treatment.settings)]),
+        "settings": _as_text([dict(run.base.settings), dict(run.treatment.settings)]),
     }
 
 
@@ -174,7 +174,7 @@ class _Split:
         run, store = self.run, self.store
         stored = store.base(run.problem.name, run.base_key)
         if stored is None:
-            with heard() as notes:
+            with collected_warnings() as notes:
                 fitted = self.prepared.scores()
             about = {"provenance": _provenance(self.prepared), "notes": notes}
             stored = replace(fitted, about=fitted.about | about)
@@ -189,7 +189,7 @@ class _Split:
 
 
 def restore_truths(runs: Iterable[Run], store: Store) -> None:
-    """Bring back the truth of runs that are there without it."""
+    """Restore the truth of stored runs that lack it."""
     done = store.keys()
     for run in runs:
         path = store.truth_path({"problem": run.problem.name, "split_key": run.split_key})
@@ -201,10 +201,10 @@ def _outcomes(split: _Split, runs: Sequence[Run]) -> Iterator[Outcome]:
     """The runs of one treatment; what fails before the method fails for all of them."""
     treatment = runs[0].treatment
     try:
-        with heard():
+        with collected_warnings():
             _refuse_changed(treatment, f"The method {treatment.name!r}")
             if treatment.method is None:
-                done = of_base(split.scores, runs)
+                done = base_outcomes(split.scores, runs)
             elif treatment.is_post:
                 done = outcomes(Work.of_scores(split.scores, treatment), runs)
             else:
@@ -218,8 +218,8 @@ def _outcomes(split: _Split, runs: Sequence[Run]) -> Iterator[Outcome]:
         yield from done
 
 
-def _refuse_changed(thing: Any, what: str) -> None:
-    """The key was made where the design was read; what runs here must be the same.
+def _refuse_changed(thing: Any, name: str) -> None:
+    """Refuse code that has changed since the design was read and its keys were made.
 
     A worker imports modules and reads files itself, and may find others than were there before.
     """
@@ -228,7 +228,7 @@ def _refuse_changed(thing: Any, what: str) -> None:
         return  # the code itself came along
     if replace(thing).fingerprint != thing.fingerprint:
         raise InputError(
-            f"{what} is not what it was when the design was read: a file was changed since. "
+            f"{name} is not what it was when the design was read: a file was changed since. "
             "Start Python again, and run the design once more."
         )
 
@@ -266,7 +266,7 @@ def _keep(store: Store, outcome: Outcome) -> None:
 
 
 def _entry(outcome: Outcome) -> Entry:
-    """What is said of a run beside its predictions."""
+    """The entry of a run: its metadata, without predictions."""
     predictions = outcome.predictions
     return described_entry(outcome.run) | {
         "by_lot": predictions is not None and predictions.by_lot,
@@ -279,8 +279,8 @@ def _entry(outcome: Outcome) -> Entry:
     }
 
 
-def _written(settings: Any) -> str:
-    """As text; of what cannot be written down, a fingerprint."""
+def _as_text(settings: Any) -> str:
+    """Settings as text; a fingerprint of those that cannot be serialized."""
     try:
         return json.dumps(settings, sort_keys=True)
     except (TypeError, ValueError):
@@ -288,14 +288,14 @@ def _written(settings: Any) -> str:
 
 
 def _versions(run: Run) -> dict[str, str]:
-    """Of Python, of what everything stands on, and of what the model and the method come from."""
+    """Versions of Python, of the common packages, and of those of the model and the method."""
     packages = ("evenhand", "numpy", "scipy", "scikit-learn")
     versions = {"python": platform.python_version()} | {name: version(name) for name in packages}
     method = run.treatment.method
     modules = [] if run.base.is_truth else [run.base.module(run.problem.extent.kind)]
-    named = [version_of(module) for module in modules]
-    named += () if method is None else package_versions(method.estimator.__module__)
-    return versions | dict(one.split(" ", 1) for one in named if " " in one)
+    packages_used = [version_of(module) for module in modules]
+    packages_used += () if method is None else package_versions(method.estimator.__module__)
+    return versions | dict(package.split(" ", 1) for package in packages_used if " " in package)
 
 
 def _provenance(prepared: Prepared) -> str:

@@ -86,7 +86,7 @@ class Prepared:
         return self._parts[1]
 
     @cached_property
-    def whom(self) -> Groups:
+    def groups(self) -> Groups:
         """The groups."""
         return groups(self._parts[0][list(self.dataset.sensitive)])
 
@@ -95,7 +95,9 @@ class Prepared:
         """The features, and the model that reads them."""
         model = self.base.estimator(self.dataset.kind, self.seed)
         hidden = self.dataset.sensitive if self.base.is_blind else ()
-        X = self._parts[0][[one for one in self.dataset.model_columns if one not in hidden]]
+        X = self._parts[0][
+            [column for column in self.dataset.model_columns if column not in hidden]
+        ]
         return encoded(X, model, self.base, self.fitted)
 
     @property
@@ -116,8 +118,8 @@ class Prepared:
 
     @cached_property
     def featured(self) -> tuple[Any, Any]:
-        """The base model's features with the group's number beside them, and that column's name."""
-        group = self.whom.codes.astype(np.float64)
+        """The base model's features with a column of group numbers, and that column's name."""
+        group = self.groups.codes.astype(np.float64)
         if hasattr(self.matrix, "columns"):
             name = GROUP
             while name in self.matrix.columns:
@@ -125,10 +127,10 @@ class Prepared:
             return self.matrix.assign(**{name: group}), name
         if sparse.issparse(self.matrix):
             blocks = [self.matrix, sparse.csr_array(group[:, None])]
-            whole = sparse.csr_array(sparse.hstack(blocks, "csr"))
+            matrix = sparse.csr_array(sparse.hstack(blocks, "csr"))
         else:
-            whole = np.column_stack([self.matrix, group])
-        return whole, whole.shape[1] - 1
+            matrix = np.column_stack([self.matrix, group])
+        return matrix, matrix.shape[1] - 1
 
     def scores(self) -> BaseScores:
         """Fit the base model, and score every row."""
@@ -137,12 +139,12 @@ class Prepared:
         scores = self._scored(self._learned)
         about = self.about() | {"cpu_seconds": time.thread_time() - started, "notes": []}
         rows = np.concatenate([self.halves.train, self.halves.test])
-        group = self.whom.codes.astype(np.intp)
+        group = self.groups.codes.astype(np.intp)
         return BaseScores(rows, self._small_y, group, fits, scores, about)
 
     def truth(self, about: dict[str, Any]) -> Truth:
-        """Of the test rows."""
-        group = self.whom.codes[self.fitted :].astype(np.intp)
+        """The truth of the test rows."""
+        group = self.groups.codes[self.fitted :].astype(np.intp)
         return Truth(self.halves.test, self._small_y[self.fitted :], group, about)
 
     @property
@@ -150,20 +152,20 @@ class Prepared:
         return self.y.astype(np.min_scalar_type(self.n_classes)) if self.n_classes else self.y
 
     def about(self) -> dict[str, Any]:
-        """What is said of the data set and its split."""
+        """Metadata of the data set and its split."""
         return self.dataset.metadata | {
             "title": self.dataset.title,
-            "groups": [show(label) for label in self.whom.labels],
+            "groups": [show(label) for label in self.groups.labels],
             "favorable": self.favorable,
             "seed": self.seed,
             "train": self.fitted,
             "test": len(self.halves.test),
         }
 
-    def _scored(self, rest: NDArray[np.intp]) -> Floats:
+    def _scored(self, rows: NDArray[np.intp]) -> Floats:
         if self.base.is_truth:
             return self.y[:, None].astype(np.float64)
-        model = self.model.fit(_rows(self.matrix, rest), self.y[rest])
+        model = self.model.fit(_rows(self.matrix, rows), self.y[rows])
         if not self.n_classes:
             return np.ravel(model.predict(self.matrix))[:, None].astype(np.float64)
         if hasattr(model, "predict_proba"):
@@ -203,20 +205,20 @@ def _rows(X: Any, which: NDArray[np.intp]) -> Any:
 
 
 def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, Any]:
-    """The features as the base model reads them, and the model told which are categories."""
-    known = model.get_params()
+    """The features as the base model reads them, and the model, told which are categories."""
+    parameters = model.get_params()
     tags = _tags(model)
     encoding: str = base.encoding
     if encoding == "auto":
         numbers = "onehot" if tags is not None and tags.sparse else "dense"
-        encoding = "ordinal" if "categorical_features" in known else numbers
+        encoding = "ordinal" if "categorical_features" in parameters else numbers
     if encoding == "none":
         return _named(X), model
     if encoding == "ordinal":
         matrix, is_category = codes(X)
         if tags is None or not tags.allow_nan:
             matrix = np.nan_to_num(matrix)
-        if "categorical_features" in known and "categorical_features" not in base.settings:
+        if "categorical_features" in parameters and "categorical_features" not in base.settings:
             model = model.set_params(categorical_features=is_category)
         return matrix, model
     matrix = indicators(X, np.arange(fitted))
@@ -225,13 +227,13 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
 
 def _named(X: pd.DataFrame) -> pd.DataFrame:
     """Columns that are not quantities as categories whose names are texts."""
-    others = X.columns.difference(X.select_dtypes("number").columns)
-    named = {name: X[name].astype("category").cat.rename_categories(str) for name in others}
-    return X.assign(**named)
+    categorical = X.columns.difference(X.select_dtypes("number").columns)
+    columns = {name: X[name].astype("category").cat.rename_categories(str) for name in categorical}
+    return X.assign(**columns)
 
 
 def _tags(model: Any) -> Any:
-    """What scikit-learn is told of an estimator's input; None if it does not say."""
+    """The input tags of an estimator; None if it has none."""
     try:
         return get_tags(model).input_tags
     except (AttributeError, TypeError):
@@ -252,15 +254,15 @@ def calibrated(model: Any, y: NDArray[Any]) -> Any:
 
 def tuned(model: Any, tune: Mapping[str, Sequence[Any]], X: Any, y: NDArray[Any]) -> Any:
     """The model, not fitted, with the values that predict best in folds."""
-    known = model.get_params()
-    wanted = {name if name in known else f"estimator__{name}": v for name, v in tune.items()}
-    if lacking := [name for name in tune if not {name, f"estimator__{name}"} & set(known)]:
+    parameters = model.get_params()
+    grid = {name if name in parameters else f"estimator__{name}": v for name, v in tune.items()}
+    if lacking := [name for name in tune if not {name, f"estimator__{name}"} & set(parameters)]:
         raise InputError(
             f"{type(model).__name__} has no parameter {lacking[0]!r} to tune; it has "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(parameters))}."
         )
-    by = "neg_log_loss" if is_classifier(model) else "neg_mean_squared_error"
-    search = GridSearchCV(model, {k: list(v) for k, v in wanted.items()}, scoring=by, refit=False)
+    metric = "neg_log_loss" if is_classifier(model) else "neg_mean_squared_error"
+    search = GridSearchCV(model, {k: list(v) for k, v in grid.items()}, scoring=metric, refit=False)
     return clone(model).set_params(**search.fit(X, y).best_params_)
 
 
@@ -275,8 +277,8 @@ def indicators(X: pd.DataFrame, train: NDArray[np.intp]) -> sparse.csr_array:
     categories = [_codes(X[name]) for name in X.columns if name not in numeric]
     if categories:
         blocks.append(OneHotEncoder(drop="first").fit_transform(np.column_stack(categories)))
-    whole = sparse.csr_array(sparse.hstack(blocks, format="csr"))
-    return sparse.csr_array(VarianceThreshold().fit(whole[train]).transform(whole))
+    matrix = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    return sparse.csr_array(VarianceThreshold().fit(matrix[train]).transform(matrix))
 
 
 def codes(X: pd.DataFrame) -> tuple[Floats, NDArray[np.bool_]]:
@@ -301,11 +303,11 @@ def _codes(column: pd.Series[Any]) -> Floats:
 
 
 def aligned(probabilities: Any, classes: Sequence[int], number: int) -> Floats:
-    """Probabilities with a column for every class, also for those that were not there at fit.
+    """Probabilities with a column for every class, also for those absent when it was fitted.
 
     >>> aligned(np.array([[0.25, 0.75]]), [0, 2], 3)
     array([[0.25, 0.  , 0.75]])
     """
-    whole = np.zeros((len(probabilities), number))
-    whole[:, np.asarray(classes, dtype=np.intp)] = probabilities
-    return whole
+    matrix = np.zeros((len(probabilities), number))
+    matrix[:, np.asarray(classes, dtype=np.intp)] = probabilities
+    return matrix

@@ -1,4 +1,4 @@
-"""Do what is missing of a design, side by side; stop at any time, and go on later."""
+"""Do the missing runs of a design in parallel; stop at any time, and resume later."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS = 2.0  # between two looks at what is done
 
 @dataclass(frozen=True)
 class Status:
-    """How far a design has come.
+    """The progress of a design.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def status(design: Design, folder: str | Path) -> Status:
     3
 
     """
-    store, wanted = Store(Path(folder)), design.runs()
-    failures = {key: entry for key, entry in store.failures().items() if key in wanted}
-    done = len(wanted.keys() & store.keys())
-    return Status(len(wanted), done, failures, tuple(design.skipped()))
+    store, runs = Store(Path(folder)), design.runs()
+    failures = {key: entry for key, entry in store.failures().items() if key in runs}
+    done = len(runs.keys() & store.keys())
+    return Status(len(runs), done, failures, tuple(design.skipped()))
 
 
 def run(
@@ -101,7 +101,7 @@ def run(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Status:
-    """Do every run that has no result yet, and say how far the design has come.
+    """Do every run that has no result yet, and return the design's status.
 
     Inside `joblib.parallel_config(backend="dask")` runs are done on that cluster, whose workers
     must see the folder under the same name; with backend="threading" in threads of this process.
@@ -166,7 +166,7 @@ def missing(design: Design, store: Store) -> list[Run]:
 
 
 def _workers(n_jobs: int | None) -> int:
-    """How many jobs can run side by side."""
+    """How many jobs can run in parallel."""
     from joblib import cpu_count, effective_n_jobs
 
     if _elsewhere() is not None:
@@ -185,13 +185,13 @@ def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Don
             else:
                 _forget_workers(batch)
                 sent = ((_pickler().dumps(job), sys.path, store) for job in batch)
-                yield from parallel(delayed(_done_there)(*one) for one in sent)
+                yield from parallel(delayed(_done_there)(*message) for message in sent)
 
 
-def _batches(todo: list[Job], wanted: int) -> Iterable[tuple[int, list[Job]]]:
-    """A cluster has its own memory to look after."""
+def _batches(todo: list[Job], limit: int) -> Iterable[tuple[int, list[Job]]]:
+    """Jobs in batches that fit in memory; a cluster looks after its own."""
     elsewhere = _elsewhere() is not None
-    return [(wanted, todo)] if elsewhere else batches(todo, wanted, free_memory())
+    return [(limit, todo)] if elsewhere else batches(todo, limit, free_memory())
 
 
 def _elsewhere() -> str | None:
@@ -226,7 +226,7 @@ def _forget_workers(batch: Iterable[Job]) -> None:
 
 
 def _pickler() -> Any:
-    """What sends classes of a notebook as they are; joblib brings it, or has it inside."""
+    """The pickler that sends classes of a notebook by value; joblib installs or bundles it."""
     try:
         return import_module("cloudpickle")
     except ImportError:
@@ -238,7 +238,7 @@ def _done(job: Job, store: Store) -> Done:
 
 
 def _done_there(job: bytes, paths: list[str], store: Store) -> Done:
-    """In another process, which finds modules where this one does."""
+    """Do a job in another process, which finds modules where this one does."""
     sys.path += [path for path in paths if path not in sys.path]
     done: Done = _pickler().loads(job)(store)
     return done
@@ -254,8 +254,8 @@ def free_memory() -> int:
     import psutil
 
     limits = [_limit(Path("/sys/fs/cgroup") / name) for name in LIMITS]
-    known = [limit for limit in limits if limit is not None]
-    return min([int(psutil.virtual_memory().available), *known])
+    limits_set = [limit for limit in limits if limit is not None]
+    return min([int(psutil.virtual_memory().available), *limits_set])
 
 
 def _limit(file: Path) -> int | None:
@@ -265,18 +265,18 @@ def _limit(file: Path) -> int | None:
         return None
 
 
-def workers(jobs: Sequence[Job], wanted: int, free: int) -> int:
+def workers(jobs: Sequence[Job], limit: int, free: int) -> int:
     """As many workers as wanted, or as have room for the largest of the jobs."""
     largest = max(map(memory_of, jobs))
-    return max(1, min(wanted, len(jobs), int(RESERVE * free / largest)))
+    return max(1, min(limit, len(jobs), int(RESERVE * free / largest)))
 
 
-def batches(jobs: Iterable[Job], wanted: int, free: int) -> list[tuple[int, list[Job]]]:
+def batches(jobs: Iterable[Job], limit: int, free: int) -> list[tuple[int, list[Job]]]:
     """Jobs in batches, each with its number of workers; the largest jobs first."""
-    alike: dict[int, list[Job]] = {}
+    by_workers: dict[int, list[Job]] = {}
     for job in jobs:
-        alike.setdefault(workers([job] * wanted, wanted, free), []).append(job)
-    return [(min(number, len(some)), some) for number, some in sorted(alike.items())]
+        by_workers.setdefault(workers([job] * limit, limit, free), []).append(job)
+    return [(min(number, len(group)), group) for number, group in sorted(by_workers.items())]
 
 
 @contextmanager
@@ -291,16 +291,16 @@ def progress_bar(jobs: Sequence[Job], store: Store, progress: bool | None = None
     require("tqdm")
     from tqdm import tqdm
 
-    some = [job for job in jobs if not job.only_base]
-    costs = {key: cost for job in some for key, cost in job.costs.items()}
-    over = Event()
+    fitting = [job for job in jobs if not job.only_base]
+    costs = {key: cost for job in fitting for key, cost in job.costs.items()}
+    finished = Event()
     with tqdm(total=sum(costs.values()), bar_format=LAYOUT, file=sys.stderr) as bar:
-        watch = Thread(target=_watch, args=(bar, costs, store, over), daemon=True)
+        watch = Thread(target=_watch, args=(bar, costs, store, finished), daemon=True)
         watch.start()
         try:
             yield
         finally:
-            over.set()
+            finished.set()
             watch.join()
 
 

@@ -35,26 +35,26 @@ def scored(
     import pyarrow.compute as pc
 
     folder, address = store.folder / "scores", _address(questions, lots)
-    known = _read(folder, address)
-    done = set() if known is None else set(pc.unique(known["key"]).to_pylist())
+    cached = _read(folder, address)
+    done = set() if cached is None else set(pc.unique(cached["key"]).to_pylist())
     todo = [entry for key, entry in entries.items() if key not in done]
     new = _computed(store, todo, questions, lots, n_jobs, progress)
-    parts = [part for part in (known, new) if part is not None]
+    parts = [part for part in (cached, new) if part is not None]
     if not parts:
         return _columns([])
-    whole = pa.concat_tables(parts).unify_dictionaries()
+    table = pa.concat_tables(parts).unify_dictionaries()
     if new is not None:
-        _save(folder, address, whole)
-    return whole.filter(pc.is_in(whole["key"].cast("string"), pa.array(list(entries), pa.string())))
+        _save(folder, address, table)
+    return table.filter(pc.is_in(table["key"].cast("string"), pa.array(list(entries), pa.string())))
 
 
 def _address(questions: Questions, lots: Lots) -> str:
-    """What scores depend on, for given predictions."""
-    asked = [asdict(question) for some in questions.values() for question in some]
-    names = [one[key] for one in asked for key in ("criterion", "measure")]
+    """Fingerprint of what scores depend on, for given predictions."""
+    values = [asdict(question) for group in questions.values() for question in group]
+    names = [value[key] for value in values for key in ("criterion", "measure")]
     own = {name.partition(":")[0] for name in names if name is not None and is_import_path(name)}
     sources = [source_fingerprint(module) for module in (*SOURCES, *sorted(own))]
-    return fingerprint([asked, sources, *([] if lots == "all" else [lots])])
+    return fingerprint([values, sources, *([] if lots == "all" else [lots])])
 
 
 def _computed(
@@ -72,8 +72,8 @@ def _computed(
         splits.setdefault(f"{entry['problem']} {entry['split_key']}", []).append(entry)
     if not splits:
         return None
-    there = replace(store, folder=store.folder.absolute())  # workers may stand in another folder
-    work = (delayed(_answers)(there, some, questions, lots) for some in splits.values())
+    absolute = replace(store, folder=store.folder.absolute())  # workers may run in another folder
+    work = (delayed(_answers)(absolute, group, questions, lots) for group in splits.values())
     parallel = Parallel(n_jobs=n_jobs if len(splits) > 1 else 1, return_as="generator")
     return _columns(tracked(parallel(work), len(splits), "splits scored", progress))
 
@@ -88,21 +88,21 @@ def _columns(scores: Iterable[SplitScores]) -> Any:
     import pyarrow as pa
 
     tables = []
-    for one in scores:
-        asked, answers = one.values.shape
+    for split in scores:
+        questions, answers = split.values.shape
         columns = {
-            "key": np.tile(np.array(one.keys, dtype=object), asked),
-            "question": np.repeat([question.name for question in one.questions], answers),
-            "lot": np.tile(np.array(one.lots, dtype=object), asked),
-            "value": one.values.ravel(),
+            "key": np.tile(np.array(split.keys, dtype=object), questions),
+            "question": np.repeat([question.name for question in split.questions], answers),
+            "lot": np.tile(np.array(split.lots, dtype=object), questions),
+            "value": split.values.ravel(),
         }
-        there = ~np.isnan(columns["value"])
-        tables.append(_coded(pa.table({name: column[there] for name, column in columns.items()})))
+        defined = ~np.isnan(columns["value"])
+        tables.append(_coded(pa.table({name: column[defined] for name, column in columns.items()})))
     return pa.concat_tables(tables).unify_dictionaries() if tables else _empty()
 
 
 def _coded(table: Any) -> Any:
-    """Texts as dictionary codes: there are few of them, many times over."""
+    """Texts as dictionary codes, since few are repeated many times."""
     for place, name in enumerate(COLUMNS[:-1]):
         table = table.set_column(place, name, table[name].cast("string").dictionary_encode())
     return table
@@ -116,7 +116,7 @@ def _empty() -> Any:
 
 
 def _read(folder: Path, address: str) -> Any:
-    """The scores of an address; None where there are none, or none that are what was written."""
+    """The scores of an address; None where there are none, or they are damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

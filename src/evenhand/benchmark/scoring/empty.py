@@ -1,4 +1,4 @@
-"""Scores that one empty cell would decide, if no rows counted as a rate of 0."""
+"""Scores that an empty cell would decide, if no rows counted as a rate of 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class EmptyCells:
-    """How many scores of a question on a problem have an empty cell, and hang on it elsewhere.
+    """Scores of a question on a problem with an empty cell, and those it would decide elsewhere.
 
     Parameters
     ----------

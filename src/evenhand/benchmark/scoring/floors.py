@@ -79,29 +79,31 @@ def floors_of(results: Results) -> Any:
 
 
 def _floors(
-    results: Results, store: Store, wanted: Collection[str] | None
+    results: Results, store: Store, chosen: Collection[str] | None
 ) -> Iterator[tuple[str, str, str, float]]:
     names = [field.name for field in fields(Question)]
     questions = [
         Question(**{name: row[name] for name in names})
         for row in results.questions.to_pylist()
-        if row["measure"] is not None and (wanted is None or row["name"] in wanted)
+        if row["measure"] is not None and (chosen is None or row["name"] in chosen)
     ]
     plain = results.query(
         f"select key from runs where method = '{BASE}' qualify "
         f"row_number() over (partition by problem, base order by seed, key) <= {SPLITS}"
     )
-    there = results.query("select distinct key, question from scores where lot = 'expected'")
-    answered = set(zip(there["key"], there["question"], strict=True))
+    answered_rows = results.query(
+        "select distinct key, question from scores where lot = 'expected'"
+    )
+    answered = set(zip(answered_rows["key"], answered_rows["question"], strict=True))
     entries = store.entries()
     for key in plain["key"]:
         if key not in entries:
             continue
-        asked = [question for question in questions if (key, question.name) in answered]
-        yield from _of_run(store, entries[key], asked)
+        selected = [question for question in questions if (key, question.name) in answered]
+        yield from _run_floors(store, entries[key], selected)
 
 
-def _of_run(
+def _run_floors(
     store: Store, entry: Entry, questions: Collection[Question]
 ) -> Iterator[tuple[str, str, str, float]]:
     truth = store.truth(entry)
@@ -116,7 +118,7 @@ def _of_run(
         how = question.how
         one_class = about == "labels" and question.asked.one_class
         try:
-            told = chance(
+            noise = chance(
                 question.asked,
                 sources[about],
                 measure=how.measure,
@@ -129,13 +131,13 @@ def _of_run(
             )
         except (EvenhandError, ValueError):  # no floor is known for it
             continue
-        yield entry["key"], question.name, FLOOR, told.floor
-        yield entry["key"], question.name, HIGH, told.high
+        yield entry["key"], question.name, FLOOR, noise.floor
+        yield entry["key"], question.name, HIGH, noise.high
 
 
 def _source(store: Store, entry: Entry, truth: Truth, about: str) -> Any:
     """The counts that a question is asked of; None where there are none."""
-    predictions, whom = store.predictions(entry), groups_of(truth)
+    predictions, groups = store.predictions(entry), groups_of(truth)
     if truth.classes:
         if about == "labels":
             return store.tally(entry)
@@ -143,9 +145,9 @@ def _source(store: Store, entry: Entry, truth: Truth, about: str) -> Any:
             return None
         favorable = truth.about["favorable"]
         score = predictions.scores[:, 1 if favorable is None else favorable]
-        return distribution(score, sensitive_features=whom)
+        return distribution(score, sensitive_features=groups)
     assert predictions.values is not None
     values = predictions.values[:, 0].astype(float)
     if about == "steps":
-        return distribution(values, sensitive_features=whom)
-    return moments(truth.y, values, sensitive_features=whom)
+        return distribution(values, sensitive_features=groups)
+    return moments(truth.y, values, sensitive_features=groups)

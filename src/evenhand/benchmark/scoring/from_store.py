@@ -67,17 +67,17 @@ def results(
     store = store if isinstance(store, Store) else Store(Path(store))
     if questions is None:
         questions = QUESTIONS if design is None else design.questions
-    named: dict[str, Entry] = {}  # as the design names them now
+    current_names: dict[str, Entry] = {}  # as the design names them now
     if design is None:
         entries = _current(store)
     else:
-        wanted = design.runs()
-        entries = {key: entry for key, entry in store.entries().items() if key in wanted}
-        named = {key: wanted[key].value for key in entries}
+        runs = design.runs()
+        entries = {key: entry for key, entry in store.entries().items() if key in runs}
+        current_names = {key: runs[key].value for key in entries}
     tables = Results.from_rows(
-        runs=[_run(entry | named.get(key, {})) for key, entry in entries.items()],
-        questions=[question for some in questions.values() for question in some],
-        problems=_problems(store, entries, named),
+        runs=[_run(entry | current_names.get(key, {})) for key, entry in entries.items()],
+        questions=[question for group in questions.values() for question in group],
+        problems=_problems(store, entries, current_names),
         scores=(),
     )
     jobs = -1 if n_jobs is None else n_jobs
@@ -85,10 +85,10 @@ def results(
 
 
 def _current(store: Store) -> dict[str, Entry]:
-    """The runs without those of earlier versions, and warnings that say what is mixed."""
+    """The runs without those of earlier versions, with warnings about mixtures."""
     entries, old = store.current()
     if old:
-        names = sorted({f"{one['method']} on {one['problem']}" for one in old.values()})
+        names = sorted({f"{entry['method']} on {entry['problem']}" for entry in old.values()})
         warnings.warn(
             f"{store.folder} holds {plural(len(old), 'run')} of an earlier version of the code, "
             f"settings or data ({_listed(names)}); they are left out. Pass design= to say which "
@@ -110,7 +110,7 @@ def _set_differently(entries: Mapping[str, Entry]) -> list[str]:
     for entry in entries.values():
         name = (entry["method"], entry["base"], entry["constraint"], entry.get("fit_rows"))
         settings.setdefault(name, set()).add(entry.get("settings"))
-    several = (name for name, some in settings.items() if len(some) > 1)
+    several = (name for name, variants in settings.items() if len(variants) > 1)
     return sorted({f"{method} with {base}" for method, base, *_ in several})
 
 
@@ -138,16 +138,17 @@ def _day(seconds: float | None) -> str | None:
 
 
 def _problems(
-    store: Store, entries: Mapping[str, Entry], named: Mapping[str, Mapping[str, Any]]
+    store: Store, entries: Mapping[str, Entry], current_names: Mapping[str, Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """A row for each problem, with what must be said of its rows in any caption."""
+    """A row for each problem, with the metadata that captions need."""
     first = {
-        named.get(key, entry)["problem"]: entry for key, entry in reversed(list(entries.items()))
+        current_names.get(key, entry)["problem"]: entry
+        for key, entry in reversed(list(entries.items()))
     }
     rows = []
     for problem, entry in sorted(first.items()):
         about = store.truth(entry).about
-        more = {"n_classes": len(about["classes"]), "n_groups": len(about["groups"])}
+        sizes = {"n_classes": len(about["classes"]), "n_groups": len(about["groups"])}
         text = json.dumps(about, ensure_ascii=False)
-        rows.append(about | more | {"problem": problem, "about": text})
+        rows.append(about | sizes | {"problem": problem, "about": text})
     return rows

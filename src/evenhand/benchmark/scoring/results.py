@@ -105,16 +105,16 @@ class Results:
         problems: Iterable[Mapping[str, Any]],
         scores: Iterable[tuple[str, str, str, float]],
     ) -> Self:
-        """Results from plain rows; what a row does not say is null.
+        """Results from plain rows; missing entries are null.
 
         Scores are (key, question's name, lot, value).
         """
-        named = {question.name: question for question in questions}
+        by_name = {question.name: question for question in questions}
         columns = {field.name: _type_of(field.name) for field in fields(Question)}
-        asked = [{"name": name, **asdict(question)} for name, question in named.items()]
+        rows = [{"name": name, **asdict(question)} for name, question in by_name.items()]
         return cls(
             runs=_table(runs, RUNS),
-            questions=_table(asked, {"name": TEXT, **columns}),
+            questions=_table(rows, {"name": TEXT, **columns}),
             problems=_table(problems, PROBLEMS),
             scores=_score_table(scores),
         )
@@ -194,9 +194,9 @@ class Results:
         """The same with further scores: key, question, lot and value of each."""
         import pyarrow as pa
 
-        more = _score_table(scores)
-        whole = pa.concat_tables([_score_columns(self.scores), more]).unify_dictionaries()
-        return replace(self, scores=whole)
+        further = _score_table(scores)
+        table = pa.concat_tables([_score_columns(self.scores), further]).unify_dictionaries()
+        return replace(self, scores=table)
 
     def write(self, path: str | Path) -> None:
         """The joined table as .parquet or .csv, or all tables as a .duckdb database or a folder.
@@ -287,7 +287,7 @@ def _table(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> Any:
 
 
 def _complete(runs: Any) -> Any:
-    """With the columns that an earlier version did not have, empty."""
+    """A table with the columns that an earlier version did not have, empty."""
     import pyarrow as pa
 
     for name, kind in RUNS.items():
@@ -298,7 +298,7 @@ def _complete(runs: Any) -> Any:
 
 
 def _parts(runs: Any) -> list[str]:
-    """Which part of the training rows each run was fitted to; nothing for all of them.
+    """The part of the training rows each run was fitted to; empty for all of them.
 
     >>> import pandas as pd
     >>> _parts(pd.DataFrame({"fit_rows": [np.nan, 5000], "held_out": [0.3, 0.0]}))
@@ -356,7 +356,7 @@ def _write_folder(results: Results, folder: Path) -> None:
         options: dict[str, Any] = {
             "compression": "zstd",
             "compression_level": 19,
-            "use_dictionary": [one for one in table.column_names if one not in numbers],
+            "use_dictionary": [column for column in table.column_names if column not in numbers],
             "use_byte_stream_split": numbers,
             "write_statistics": False,
         }
@@ -381,8 +381,8 @@ def _rounded(column: Any) -> Any:
     [0.123457, 1.0, nan]
     """
     bits = np.asarray(column, dtype=np.float32).view(np.uint32)
-    kept = (bits + (1 << DROPPED >> 1)) >> DROPPED << DROPPED
-    return np.where(np.isnan(column), np.nan, kept.view(np.float32)).astype(np.float32)
+    rounded = (bits + (1 << DROPPED >> 1)) >> DROPPED << DROPPED
+    return np.where(np.isnan(column), np.nan, rounded.view(np.float32)).astype(np.float32)
 
 
 def _long(wide: Any) -> Any:

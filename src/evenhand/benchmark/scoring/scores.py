@@ -1,4 +1,4 @@
-"""Every score of the runs on one split, from what they predicted."""
+"""Every score of the runs on one split, from their predictions."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ def scores(
     if truth.classes and lots == "expected":
         return _from_counts(store, entries, questions, truth)
     stored = [(entry["key"], store.predictions(entry)) for entry in entries]
-    named = [(key, lot, one) for key, one in stored for lot in _lots(one, lots)]
-    answered = [(lot, one) for _, lot, one in named]
-    keys, drawn = [key for key, _, _ in named], [lot for _, lot, _ in named]
+    rows = [(key, lot, predicted) for key, predicted in stored for lot in _lots(predicted, lots)]
+    answered = [(lot, predicted) for _, lot, predicted in rows]
+    keys, lots_of_answers = [key for key, _, _ in rows], [lot for _, lot, _ in rows]
     if not truth.classes:
         values = regression(truth, answered, questions)
-        return SplitScores(tuple(keys), tuple(drawn), tuple(questions), values)
+        return SplitScores(tuple(keys), tuple(lots_of_answers), tuple(questions), values)
     values = classification(truth, answered, questions)
-    tables = np.concatenate([_tables(truth, EXPECTED, one) for _, one in stored])
+    tables = np.concatenate([_tables(truth, EXPECTED, predicted) for _, predicted in stored])
     zeroed = _empty_as_zero(_stacked(tables, truth), questions, truth)
-    return _joined([key for key, _ in stored], zeroed, keys, drawn, questions, values)
+    return _joined([key for key, _ in stored], zeroed, keys, lots_of_answers, questions, values)
 
 
 def _from_counts(
@@ -70,16 +70,16 @@ def _from_counts(
 ) -> SplitScores:
     """Expected answers, those about labels from counts that were kept: files are not read again."""
     keys = [entry["key"] for entry in entries]
-    together = _stacked(kept_counts(store, entries, truth), truth)
+    tally = _stacked(kept_counts(store, entries, truth), truth)
     values = np.full((len(questions), len(keys)), np.nan)
     of_labels = _kinds(questions)[0]
     for place in of_labels:
-        values[place] = _counted(questions[place], together, truth)
-    others = [place for place in range(len(questions)) if place not in of_labels]
-    if others:
+        values[place] = _counted(questions[place], tally, truth)
+    remaining = [place for place in range(len(questions)) if place not in of_labels]
+    if remaining:
         runs = [(EXPECTED, store.predictions(entry)) for entry in entries]
-        values[others] = classification(truth, runs, [questions[place] for place in others])
-    zeroed = _empty_as_zero(together, questions, truth)
+        values[remaining] = classification(truth, runs, [questions[place] for place in remaining])
+    zeroed = _empty_as_zero(tally, questions, truth)
     return _joined(keys, zeroed, keys, [EXPECTED] * len(keys), questions, values)
 
 
@@ -87,22 +87,22 @@ def _joined(
     runs: Sequence[str],
     zeroed: Floats,
     keys: Sequence[str],
-    drawn: Sequence[str],
+    lots: Sequence[str],
     questions: Sequence[Question],
     values: Floats,
 ) -> SplitScores:
-    """Answers, and beside them those of runs with an empty cell, if that were 0."""
-    there = np.flatnonzero(~np.isnan(zeroed).all(axis=0)).tolist()
+    """Answers, and those of runs with an empty cell if its rate were 0."""
+    affected = np.flatnonzero(~np.isnan(zeroed).all(axis=0)).tolist()
     return SplitScores(
-        (*keys, *(runs[run] for run in there)),
-        (*drawn, *(EMPTY_AS_ZERO for _ in there)),
+        (*keys, *(runs[run] for run in affected)),
+        (*lots, *(EMPTY_AS_ZERO for _ in affected)),
         tuple(questions),
-        np.hstack([values, zeroed[:, there]]),
+        np.hstack([values, zeroed[:, affected]]),
     )
 
 
 def kept_counts(store: Store, entries: Sequence[Entry], truth: Truth) -> Floats:
-    """Expected counts of runs on one split (runs × cells), kept beside the scores.
+    """Expected counts of runs on one split (runs × cells), stored next to the scores.
 
     They are a thousand times smaller than predictions, and all that a question about labels asks
     for: a new measure of old criteria reads these. Runs never change under their key.
@@ -110,23 +110,23 @@ def kept_counts(store: Store, entries: Sequence[Entry], truth: Truth) -> Floats:
     name = f"{plain(entries[0]['problem'])}-{entries[0]['split_key']}.parquet"
     path = store.folder / "scores" / "counts" / name
     cells = len(truth.classes) ** 2 * len(truth.groups)
-    known: dict[str, Floats] = {}
+    counted: dict[str, Floats] = {}
     try:
         listed = read_about(path)["keys"]
         rows = read_columns(path)["count"].reshape(len(listed), cells)
-        known = dict(zip(listed, rows, strict=True))
+        counted = dict(zip(listed, rows, strict=True))
     except (FileNotFoundError, DamagedFileError, ValueError):
         pass  # they are counted again
     new = {
         entry["key"]: _tables(truth, EXPECTED, store.predictions(entry))[0]
         for entry in entries
-        if entry["key"] not in known
+        if entry["key"] not in counted
     }
     if new:
-        known |= new
-        whole = np.array(list(known.values()), dtype=np.float64).ravel()
-        save_columns(path, {"count": whole}, {"keys": list(known)})
-    return np.array([known[entry["key"]] for entry in entries])
+        counted |= new
+        flat = np.array(list(counted.values()), dtype=np.float64).ravel()
+        save_columns(path, {"count": flat}, {"keys": list(counted)})
+    return np.array([counted[entry["key"]] for entry in entries])
 
 
 def _lots(predictions: Predictions, lots: Lots) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def _lots(predictions: Predictions, lots: Lots) -> tuple[str, ...]:
 
 
 def redrawn(truth: Truth, predictions: Predictions) -> Iterator[Predictions]:
-    """What a run might have answered, draw by draw, the same chance for a row in all runs."""
+    """Predictions of a run, draw by draw; a row has the same random number in all runs."""
     if predictions.chances is None:
         assert predictions.values is not None
         yield from (Predictions(values=draw[:, None]) for draw in predictions.values.T)
@@ -147,28 +147,29 @@ def redrawn(truth: Truth, predictions: Predictions) -> Iterator[Predictions]:
 
 
 def classification(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
-    """Answers (questions × runs); NaN where a run cannot be asked."""
+    """Answers (questions × runs); NaN where a run has no answer."""
     values = np.full((len(questions), len(runs)), np.nan)
     of_labels, of_probabilities, of_distributions = _kinds(questions)
     if of_labels:
         tables = [_tables(truth, lot, predictions) for lot, predictions in runs]
-        together, repeats = _stacked(np.concatenate(tables), truth), [len(one) for one in tables]
+        repeats = [len(table) for table in tables]
+        tally = _stacked(np.concatenate(tables), truth)
         for i in of_labels:
-            values[i] = _means(_counted(questions[i], together, truth), repeats)
-    scored = [i for i, (_, one) in enumerate(runs) if one.scores is not None]
+            values[i] = _means(_counted(questions[i], tally, truth), repeats)
+    scored = [i for i, (_, item) in enumerate(runs) if item.scores is not None]
     of_scores = _Tables(truth, [runs[i][1].scores for i in scored] if of_probabilities else [])
     for i in of_probabilities if scored else ():
         values[i, scored] = answers(questions[i], of_scores[questions[i].asked.statistic])
-    asked = [questions[i] for i in of_distributions]
+    swept_questions = [questions[i] for i in of_distributions]
     for place, run in enumerate(runs):
-        values[of_distributions, place] = _spread(truth, run, asked)
+        values[of_distributions, place] = _spread(truth, run, swept_questions)
     return values
 
 
 def _kinds(questions: Sequence[Question]) -> tuple[list[int], list[int], list[int]]:
     """The places of questions about labels, about probabilities, and about all their values."""
     performance = KINDS["labels"]
-    kinds = [one.asked.kind if one.measure else performance for one in questions]
+    kinds = [question.asked.kind if question.measure else performance for question in questions]
     labels = [i for i, kind in enumerate(kinds) if kind.about == "labels"]
     steps = [i for i, kind in enumerate(kinds) if kind.is_swept]
     return labels, sorted({*range(len(kinds))} - {*labels, *steps}), steps
@@ -181,10 +182,10 @@ def _counted(question: Question, together: Tally, truth: Truth) -> Any:
     return answers(question, _rates(question, together, truth))
 
 
-def _rates(question: Question, together: Tally, truth: Truth) -> Table:
-    asked = question.asked  # only a question about one class looks at the favorable one
-    favorable = truth.about["favorable"] if asked.one_class else None
-    return asked.table(together, favorable)
+def _rates(question: Question, tally: Tally, truth: Truth) -> Table:
+    criterion = question.asked  # only a question about one class looks at the favorable one
+    favorable = truth.about["favorable"] if criterion.one_class else None
+    return criterion.table(tally, favorable)
 
 
 def _empty_as_zero(together: Tally, questions: Sequence[Question], truth: Truth) -> Floats:
@@ -206,11 +207,11 @@ def _empty_as_zero(together: Tally, questions: Sequence[Question], truth: Truth)
 def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
     """How a probability of two classes is distributed; NaN where a run gives labels only."""
     lot, predictions = run
-    spread = predictions.scores if predictions.chances is None else predictions.chances
-    if spread is None or lot != EXPECTED or len(truth.classes) != 2:
+    chances = predictions.scores if predictions.chances is None else predictions.chances
+    if chances is None or lot != EXPECTED or len(truth.classes) != 2:
         return np.nan
     favorable = truth.about["favorable"]
-    score = spread[:, 1 if favorable is None else favorable]
+    score = chances[:, 1 if favorable is None else favorable]
     steps = distribution(score, sensitive_features=groups_of(truth))
     return [swept(question, steps) for question in questions]
 
@@ -218,7 +219,7 @@ def _spread(truth: Truth, run: Answered, questions: Sequence[Question]) -> Any:
 def _tables(truth: Truth, lot: str, predictions: Predictions) -> Floats:
     """Counts (tables × cells) of a run: one table, or that of every draw."""
     several = redrawn(truth, predictions) if lot == DRAWS else (predictions,)
-    tallies = (counts(truth, one, drawn=lot != EXPECTED) for one in several)
+    tallies = (counts(truth, draw, drawn=lot != EXPECTED) for draw in several)
     return np.array([tally.table("y", "yhat", "group").ravel() for tally in tallies])
 
 
@@ -245,7 +246,7 @@ def _accuracy(together: Tally) -> Floats:
 
 
 class _Tables(dict[Statistic, Table]):
-    """Tables of statistics that look at probabilities, made when they are first asked for."""
+    """Tables of statistics of probabilities, computed when first needed."""
 
     def __init__(self, truth: Truth, matrices: Sequence[Any]) -> None:
         super().__init__()
@@ -256,10 +257,11 @@ class _Tables(dict[Statistic, Table]):
         ]
 
     def __missing__(self, statistic: Statistic) -> Table:
-        """Nothing but NaN where it is not defined, as for too many classes."""
+        """The table of a statistic; NaN where it is not defined, as for too many classes."""
         try:
-            each = [statistic.read(summarize(statistic.needs, rows)) for rows in self.rows]
-            table = Table(np.array([one.values for one in each]), each[0].cells, self.groups)
+            readings = [statistic.read(summarize(statistic.needs, rows)) for rows in self.rows]
+            values = np.array([reading.values for reading in readings])
+            table = Table(values, readings[0].cells, self.groups)
         except ValueError:
             table = Table(
                 np.full((len(self.rows), 1, len(self.groups)), np.nan), ("",), self.groups
@@ -270,49 +272,51 @@ class _Tables(dict[Statistic, Table]):
 
 def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Question]) -> Floats:
     """Sums of all runs at once; distributions one by one."""
-    each = [_drawn(truth, *run) for run in runs]
-    drawn, repeats = [one for draws in each for one in draws], [len(draws) for draws in each]
+    by_run = [_draws(truth, *run) for run in runs]
+    draws = [draw for run in by_run for draw in run]
+    repeats = [len(run) for run in by_run]
     groups = (Axis("group", truth.groups),)
-    tallies = [moments(one.y, one.yhat, sensitive_features=one.whom) for one in drawn]
+    tallies = [moments(draw.y, draw.yhat, sensitive_features=draw.groups) for draw in draws]
     sums = {
-        name: np.array([one.table("group", of=name) for one in tallies]) for name in tallies[0].sums
+        name: np.array([tally.table("group", of=name) for tally in tallies])
+        for name in tallies[0].sums
     }
-    together = Tally(groups, np.arange(len(truth.groups))[None], sums)
+    stacked = Tally(groups, np.arange(len(truth.groups))[None], sums)
     values = np.full((len(questions), len(runs)), np.nan)
     for place, question in enumerate(questions):
         if question.measure is None:
-            performance = [one.performance(question.criterion) for one in drawn]
+            performance = [draw.performance(question.criterion) for draw in draws]
             values[place] = _means(performance, repeats)
         elif question.asked.kind.about == "numbers" and not sweeps(question):
             with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
-                values[place] = _means(answers(question, question.asked.table(together)), repeats)
-    about_all = [i for i, one in enumerate(questions) if one.measure and sweeps(one)]
-    spreads = (distribution(one.yhat, sensitive_features=one.whom) for one in drawn)
+                values[place] = _means(answers(question, question.asked.table(stacked)), repeats)
+    about_all = [i for i, asked in enumerate(questions) if asked.measure and sweeps(asked)]
+    spreads = (distribution(draw.yhat, sensitive_features=draw.groups) for draw in draws)
     swept_each = np.array([[swept(questions[i], steps) for i in about_all] for steps in spreads])
     for column, place in enumerate(about_all):
         values[place] = _means(swept_each[:, column], repeats)
     return values
 
 
-def _drawn(truth: Truth, lot: str, predictions: Predictions) -> list[_Drawn]:
+def _draws(truth: Truth, lot: str, predictions: Predictions) -> list[_Draw]:
     several = redrawn(truth, predictions) if lot == DRAWS else (predictions,)
-    return [_Drawn.of(truth, lot, one) for one in several]
+    return [_Draw.of(truth, lot, draw) for draw in several]
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Truth and predictions; all draws below each other stand for the expectation."""
+class _Draw:
+    """Truth and predictions; for the expectation, all draws one below another."""
 
     y: Floats
     yhat: Floats
-    whom: Groups
+    groups: Groups
 
     @classmethod
-    def of(cls, truth: Truth, lot: str, predictions: Predictions) -> _Drawn:
+    def of(cls, truth: Truth, lot: str, predictions: Predictions) -> _Draw:
         assert predictions.values is not None
-        drawn = predictions.values if lot == EXPECTED else predictions.values[:, :1]
-        times = drawn.shape[1]
-        yhat = drawn.astype(np.float64).ravel(order="F")
+        values = predictions.values if lot == EXPECTED else predictions.values[:, :1]
+        times = values.shape[1]
+        yhat = values.astype(np.float64).ravel(order="F")
         return cls(np.tile(truth.y, times), yhat, groups_of(truth, times))
 
     def performance(self, name: str) -> float:
@@ -328,26 +332,26 @@ class _Drawn:
 
 def answers(question: Question, table: Table) -> Any:
     """An answer for each run; none where the measure refuses the values, such as negative ones."""
-    asked, how = question.asked, question.how
+    criterion, how = question.asked, question.how
     try:
-        return asked.reading(table, how).value
+        return criterion.reading(table, how).value
     except ValueError:
         if len(table.values) == 1:
             return np.full(1, np.nan)
-    each = [
+    tables = [
         Table(values, table.cells, table.groups)
         for values in np.split(table.values, len(table.values))
     ]
-    return np.concatenate([answers(question, one) for one in each])
+    return np.concatenate([answers(question, table_of_run) for table_of_run in tables])
 
 
 def sweeps(question: Question) -> bool:
-    """Whether it is about whole distributions."""
+    """Whether a question is about distributions."""
     return question.asked.kind.is_swept
 
 
 def swept(question: Question, steps: Distribution) -> float:
-    """The answer from distributions by group."""
+    """The answer to a question about distributions, by group."""
     how = question.how
-    asked: dict[str, Any] = {"measure": how.measure, "aggregate": how.aggregate, "tau": how.tau}
-    return float(question.asked.read(steps, transform=how.transform, **asked).value)
+    options: dict[str, Any] = {"measure": how.measure, "aggregate": how.aggregate, "tau": how.tau}
+    return float(question.asked.read(steps, transform=how.transform, **options).value)

@@ -57,7 +57,7 @@ def data_sets(results: Results, name: Callable[[str], str] = str) -> Table:
 
 
 def methods(results: Results) -> Table:
-    """The methods, what they were told to meet, and the values tried."""
+    """The methods, their constraints, and the values tried."""
     runs = results.query(
         "select method, coalesce(\"constraint\", '') as told, coalesce(parameter, '') as name, "
         "list(distinct hyperparameter order by hyperparameter) as tried "
@@ -108,37 +108,37 @@ def score_table(results: Results, questions: Sequence[str], theme: Theme | None 
 
     """
     theme = theme or theme_of(results)
-    shown = list(dict.fromkeys([*PERFORMANCE.values(), *questions]))
+    names = list(dict.fromkeys([*PERFORMANCE.values(), *questions]))
     long = results.with_fitted_rows(results.curves())
-    long = long[long["question"].isin(shown)]
-    shown = [name for name in shown if name in set(long["question"])]
+    long = long[long["question"].isin(names)]
+    names = [name for name in names if name in set(long["question"])]
     keys = ["problem", "base", "method", "constraint", "hyperparameter"]
     rows = []
     ordered = long.assign(first=long["method"] != "Base").sort_values(
         ["problem", "base", "first", *keys[2:]], kind="stable"
     )
-    for key, own in ordered.groupby(keys, dropna=False, sort=False, observed=True):
-        values = {row.question: (row.mean, row.error) for row in own.itertuples()}
-        problem, base, method, told, value = key
+    for key, group in ordered.groupby(keys, dropna=False, sort=False, observed=True):
+        values = {row.question: (row.mean, row.error) for row in group.itertuples()}
+        problem, base, method, constraint, value = key
         rows.append(
             (
                 str(problem),
                 str(base),
                 str(method),
-                str(told).replace("_", " ") if isinstance(told, str) and told else "–",
+                constraint.replace("_", " ") if isinstance(constraint, str) and constraint else "–",
                 "–" if value is None or value != value else f"{value:g}",
-                str(int(own["seeds"].max())),
-                *(_mean(*values.get(name, (float("nan"),) * 2)) for name in shown),
+                str(int(group["seeds"].max())),
+                *(_mean(*values.get(name, (float("nan"),) * 2)) for name in names),
             )
         )
     head = ("Problem", "Base model", "Method", "Told to meet", "Value", "Splits")
     return Table(
         "scores",
         "Performance and gaps",
-        (*head, *(_capital(theme.question(name)) for name in shown)),
+        (*head, *(_capital(theme.question(name)) for name in names)),
         tuple(rows),
         "Means over splits ± one standard error; of random decisions what they come to on average.",
-        frozenset(range(4, 6 + len(shown))),
+        frozenset(range(4, 6 + len(names))),
     )
 
 
@@ -215,14 +215,14 @@ def failure_table(failures: Iterable[Mapping[str, Any]]) -> Table:
     """
     rows = tuple(
         (
-            one["problem"],
-            _told(one.get("base")),
-            _told(one.get("seed")),
-            one["method"],
-            _told(one.get("hyperparameter")),
-            " ".join(str(one["error"]).split()),
+            failure["problem"],
+            _text(failure.get("base")),
+            _text(failure.get("seed")),
+            failure["method"],
+            _text(failure.get("hyperparameter")),
+            " ".join(str(failure["error"]).split()),
         )
-        for one in failures
+        for failure in failures
     )
     head = ("Problem", "Base model", "Split", "Method", "Value", "Error")
     return Table("failures", "Runs without a result", head, rows)
@@ -255,7 +255,7 @@ def _mean(value: float, error: float) -> str:
     return (text if error != error else f"{text} ± {error:.2g}").replace("-", "−")
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     return "–" if value is None or value != value else str(value)
 
 

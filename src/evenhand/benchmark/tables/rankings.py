@@ -1,4 +1,4 @@
-"""What came out: methods in order, problem by problem and pair by pair, and empty cells."""
+"""Tables of rankings: methods in order, by problem and by pair, and empty cells."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
     """
     theme = theme or theme_of(results)
     first = ranking.entrants[0].method
-    apart = {pair.worse: pair.told_apart for pair in ranking.pairs if pair.better == first}
+    differs = {pair.worse: pair.differs for pair in ranking.pairs if pair.better == first}
     is_regression = ranking.track.startswith(REGRESSION)
     performance = _performances(results, ranking, PERFORMANCE[_kind(is_regression)])
     rows = tuple(
         (
-            one.method,
-            f"{one.rank:.2f}",
-            one.text,
-            _fine(one.lost),
-            performance.get(one.method, "–"),
-            "–" if one.method == first else "yes" if apart[one.method] else "no",
+            entrant.method,
+            f"{entrant.rank:.2f}",
+            entrant.text,
+            _fine(entrant.lost),
+            performance.get(entrant.method, "–"),
+            "–" if entrant.method == first else "yes" if differs[entrant.method] else "no",
         )
-        for one in ranking.entrants
+        for entrant in ranking.entrants
     )
     lost, best = ("RMSE added", "RMSE") if is_regression else ("Accuracy lost", "Accuracy")
     head = ("Method", "Mean rank", "Gap removed [95%]", f"{lost} [95%]", f"{best}, range")
@@ -119,15 +119,15 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
 
     """
     theme = theme or theme_of(results)
-    names = [one.method for one in ranking.entrants] + sorted(ranking.unranked)
+    names = [entrant.method for entrant in ranking.entrants] + sorted(ranking.unranked)
     places: dict[tuple[str, str], dict[str, str]] = {}
     gaps: dict[tuple[str, str], float] = {}
     for area in ranking.areas:
         places.setdefault((area.problem, area.base), {})[area.method] = area.estimate.text
         gaps[area.problem, area.base] = area.gap
     rows = tuple(
-        (problem, base, f"{gaps[problem, base]:.3g}", *(own.get(name, "–") for name in names))
-        for (problem, base), own in places.items()
+        (problem, base, f"{gaps[problem, base]:.3g}", *(estimates.get(name, "–") for name in names))
+        for (problem, base), estimates in places.items()
     )
     return Table(
         _address("areas", ranking),
@@ -141,7 +141,7 @@ def area_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
 
 @documented(ranked=RANKED, example=EXAMPLE)
 def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -> Table:
-    """Every two methods side by side: on how many problems one is better, and by which test.
+    """Every pair of methods: on how many problems one is better, and by which test.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
             str(pair.losses),
             str(pair.undecided),
             "–" if isnan(pair.p_value) else f"{pair.p_value:.2g}",
-            "yes" if pair.told_apart else "no",
+            "yes" if pair.differs else "no",
         )
         for pair in ranking.pairs
     )
@@ -213,23 +213,23 @@ def empty_cell_table(results: Results, theme: Theme | None = None) -> Table:
 
     """
     theme = theme or theme_of(results)
-    found = empty_cells(results)
+    cells = empty_cells(results)
     rows = tuple(
         (
-            one.problem,
-            theme.question(one.question),
-            f"{one.scores:,}",
-            f"{one.empty:,}",
-            f"{one.decided:,}",
-            f"{one.nearly_one:,}",
+            cell.problem,
+            theme.question(cell.question),
+            f"{cell.scores:,}",
+            f"{cell.empty:,}",
+            f"{cell.decided:,}",
+            f"{cell.nearly_one:,}",
         )
-        for one in found
+        for cell in cells
     )
     note = (
         "No group lacks rows of a class that a criterion looks at: no score hangs on an empty cell."
     )
-    if found:
-        decided, scores = sum(one.decided for one in found), sum(one.scores for one in found)
+    if cells:
+        decided, scores = sum(cell.decided for cell in cells), sum(cell.scores for cell in cells)
         note = (
             f"{decided:,} of these {scores:,} scores ({decided / scores:.0%}) would be decided by "
             "a group without any row of the class in question, if its rate, 0/0, counted as 0. "
@@ -271,7 +271,7 @@ def _address(name: str, ranking: Ranking) -> str:
 
 
 def _fine(value: Estimate) -> str:
-    """Three digits, for what differs by little."""
+    """Three digits, for small differences."""
     if isnan(value.value):
         return "–"
     ends = "" if isnan(value.low) else f" [{value.low:.3f}, {value.high:.3f}]"
