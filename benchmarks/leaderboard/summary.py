@@ -31,7 +31,7 @@ def row(board: Board) -> tuple[str, ...]:
     ranking = board.ranking
     first, *others = ranking.entrants
     pairs = [pair for pair in ranking.pairs if pair.better == first.method]
-    alike = [pair.worse for pair in pairs if not pair.told_apart]
+    alike = [pair.worse for pair in pairs if not pair.differs]
     own = [
         f"{one.method}: {place} of {len(ranking.entrants)} ({one.text})"
         for place, one in enumerate([first, *others], start=1)
@@ -54,7 +54,7 @@ def place(board: Board) -> str:
         return ""
     if ranked[0] == LEADING:
         return "first"
-    pairs = {(pair.better, pair.worse): pair.told_apart for pair in board.ranking.pairs}
+    pairs = {(pair.better, pair.worse): pair.differs for pair in board.ranking.pairs}
     return "behind" if pairs[ranked[0], LEADING] else "not told from the first"
 
 

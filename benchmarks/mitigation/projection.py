@@ -64,7 +64,7 @@ def line(divergence: str, criterion: str, epsilon: float, p, y, group) -> str:
     took = spent(run)
     counted = took.result * smoothed(p).T if ratios.own else took.result
     rates = np.array([np.bincount(group, column) for column in counted.T]) / len(y) / ratios.cell
-    everyone = counted.mean(axis=0)[:, None] / ratios.whole
+    everyone = counted.mean(axis=0)[:, None] / ratios.overall
     off = max(abs(rates / everyone - 1).max() - epsilon, 0.0)
     verdict = "pass" if took.wall < BAR else "MISS"
     times = f"{took.cpu:.1f} s", f"{took.wall:.1f} s"

@@ -1,4 +1,4 @@
-"""What evenhand raises, under one root, so that callers can catch ours."""
+"""The errors of evenhand, under one root, so that callers can catch them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EvenhandError(Exception):
     __module__ = PUBLIC
 
     def __str__(self) -> str:
-        """The message, in which no file name or label of the caller's can steer a terminal."""
+        """The message, without control characters from file names or labels."""
         return visible(super().__str__())
 
 
@@ -46,12 +46,12 @@ class InputError(EvenhandError, ValueError):
 
     def __str__(self) -> str:
         """Both parts as sentences."""
-        *known, last = map(str, self.args or ("",))
-        return visible(" ".join([*(f"{part.removesuffix('.')}." for part in known), last]))
+        *parts, last = map(str, self.args or ("",))
+        return visible(" ".join([*(f"{part.removesuffix('.')}." for part in parts), last]))
 
 
 class InputTypeError(EvenhandError, TypeError):
-    """An argument of the wrong kind, or one that does not belong there."""
+    """An argument of the wrong kind, or one that is unexpected."""
 
     __module__ = PUBLIC
 
@@ -63,13 +63,13 @@ class OutputError(EvenhandError, OSError):
 
 
 class UnboundWarning(UserWarning):
-    """A bound that changes nothing: the model is within it already, on the rows of the fit."""
+    """A bound without effect: the model already meets it on the rows of the fit."""
 
     __module__ = PUBLIC
 
 
 class MissingExtraError(EvenhandError, ImportError):
-    """A missing optional package; the message says which `pip install` brings it."""
+    """A missing optional package; the message says which `pip install` installs it."""
 
     __module__ = PUBLIC
 
@@ -85,7 +85,7 @@ def require(*packages: str, purpose: str = "A benchmark", extra: str = "benchmar
 
 
 def require_package(package: str, purpose: str) -> None:
-    """Raise one clear error if a package is missing that no extra of ours brings.
+    """Raise one clear error if a package outside our extras is missing.
 
     >>> require_package("json", "A file")
     """
@@ -95,7 +95,7 @@ def require_package(package: str, purpose: str) -> None:
 
 @contextmanager
 def refusing(what: str) -> Iterator[None]:
-    """Let what another library refuses be refused by us, in its words; no warning of NumPy's.
+    """Turn errors of another library into ours, with its words; NumPy's warnings are silenced.
 
     >>> with refusing("The column cannot be read"):
     ...     float("x")

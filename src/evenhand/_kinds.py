@@ -1,4 +1,4 @@
-"""What kind of thing each option takes: said once by name, asked at every door.
+"""The kind of value each option takes, declared once by name and checked by every function.
 
 Values are checked by those who read them; a list in place of a number, say, would else reach the
 caller as an error of whatever touched it first.
@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     callable: bool = False
 
     def takes(self, value: Any) -> bool:
-        """Whether a value is of the kind; truth values are not numbers, and arrays no names."""
+        """Whether a value is of the kind; booleans are not numbers, and arrays are not names."""
         if self.callable and callable(value):
             return True
         if isinstance(value, bool | np.bool_) and bool not in self.types:
@@ -108,7 +108,7 @@ def check_kinds(**options: Any) -> None:
 
 
 def brief(value: Any) -> str:
-    """A value as an error names it: columns and tables by their kind and size alone.
+    """A value for an error message: columns and tables by their kind and size only.
 
     >>> brief(3), brief(np.zeros(4))
     ('3', 'an ndarray of 4 values')
@@ -124,7 +124,7 @@ def brief(value: Any) -> str:
 
 
 def check_columns(**columns: Any) -> None:
-    """Refuse what cannot name a column, several where one is meant, and one in two roles.
+    """Refuse invalid names of columns, several where one is expected, and one in two roles.
 
     >>> check_columns(y_pred=["a"])
     Traceback (most recent call last):
@@ -133,12 +133,12 @@ def check_columns(**columns: Any) -> None:
     for name, value in columns.items():
         several = name in ("sensitive_features", "strata", "cluster", "query")
         names = value if several and isinstance(value, list | tuple) else [value]
-        if not all(isinstance(one, str) for one in names if value is not None):
+        if not all(isinstance(column, str) for column in names if value is not None):
             words = "the name of a column" + (", or a list of names" if several else "")
             way_out = ""
-            if any(isinstance(one, int) and not isinstance(one, bool) for one in names):
+            if any(isinstance(column, int) and not isinstance(column, bool) for column in names):
                 way_out = " If numbers name the columns, pass frame.rename(columns=str) and text."
-            elif any(isinstance(one, tuple) for one in names):
+            elif any(isinstance(column, tuple) for column in names):
                 way_out = (
                     " If the columns have several levels, join them first: "
                     "frame.columns = frame.columns.map('_'.join)."
@@ -158,19 +158,19 @@ def check_roles(**columns: Any) -> None:
     evenhand.InputError: The column 'p' is named twice, as y_true and as y_pred. Compared with
     itself it shows nothing: name another.
     """
-    taken: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for role in ROLES:
         value = columns.get(role)
         for name in [value] if isinstance(value, str) else value or ():
-            if taken.setdefault(name, role) != role:
+            if roles.setdefault(name, role) != role:
                 raise InputError(
-                    f"The column {name!r} is named twice, as {taken[name]} and as {role}. "
+                    f"The column {name!r} is named twice, as {roles[name]} and as {role}. "
                     "Compared with itself it shows nothing: name another."
                 )
 
 
 def check_distinct(**columns: Any) -> None:
-    """Refuse one array in two roles, which is more than equal values: a model may be perfect.
+    """Refuse one array in two roles; equal values are fine, since a model may be perfect.
 
     >>> y = np.array([0, 1])
     >>> check_distinct(y_true=y, y_pred=y.copy())
@@ -179,18 +179,18 @@ def check_distinct(**columns: Any) -> None:
     evenhand.InputError: y_true and y_pred are one and the same column. Compared with itself it
     shows nothing: pass another.
     """
-    given = [(role, values) for role, values in columns.items() if values is not None]
-    for at, (role, values) in enumerate(given):
-        for other, compared in given[:at]:
+    arguments = [(role, values) for role, values in columns.items() if values is not None]
+    for at, (role, values) in enumerate(arguments):
+        for first, compared in arguments[:at]:
             if values is compared or _place(values) == _place(compared) is not None:
                 raise InputError(
-                    f"{other} and {role} are one and the same column. Compared with itself it "
+                    f"{first} and {role} are one and the same column. Compared with itself it "
                     "shows nothing: pass another."
                 )
 
 
 def _place(values: Any) -> tuple[Any, ...] | None:
-    """Where in memory a column is, and its name, where it is an array or a view of one; else None.
+    """The memory address and name of a column that is an array or a view of one; else None.
 
     pandas lets a column that is assigned from another share its memory: they have two names.
     """
@@ -202,7 +202,7 @@ def _place(values: Any) -> tuple[Any, ...] | None:
 
 
 def check_names(**names: Any) -> None:
-    """Refuse what is no text where a name is asked for.
+    """Refuse names that are not text.
 
     >>> check_names(criterion=3)
     Traceback (most recent call last):
@@ -214,7 +214,7 @@ def check_names(**names: Any) -> None:
 
 
 def check_labels(**labels: Any) -> None:
-    """Refuse what cannot be one label: a list, an array, or a missing value such as NaN.
+    """Refuse invalid labels: a list, an array, or a missing value such as NaN.
 
     >>> check_labels(favorable=float("nan"))
     Traceback (most recent call last):

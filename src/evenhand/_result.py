@@ -1,4 +1,4 @@
-"""What an answer can become: a summary, tables, a document, a page, Markdown, JSON, a figure."""
+"""The forms of a result: a summary, tables, a document, a page, Markdown, JSON, a figure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Result(ABC):
 
     @property
     def kind(self) -> str | None:
-        """Which library's dataframes the user has, where that is known."""
+        """The user's library of dataframes, where known."""
         return None
 
     @property
@@ -45,7 +45,7 @@ class Result(ABC):
     @property
     @abstractmethod
     def _tables(self) -> Sequence[str]:
-        """The names of the tables, that of the first being the default."""
+        """The names of the tables; the first is the default."""
 
     def to_frame(self, table: str | None = None, *, like: Any = None) -> Any:
         """A table as a dataframe.
@@ -87,7 +87,7 @@ class Result(ABC):
         return written(report.page(self.document()), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
-        """The report as Markdown, fit for a pull-request comment; what is long is folded."""
+        """The report as Markdown, fit for a pull-request comment; long parts are folded."""
         return written(report.markdown(self.document()), path)
 
     def plot(self, chart: str | None = None, *, ax: Any = None) -> Any:
@@ -130,7 +130,7 @@ class Result(ABC):
 
 
 class Page(str):
-    """A page as HTML text; a notebook shows it in a frame of its own, in which its scripts run."""
+    """A page as HTML text; a notebook shows it in its own frame, where its scripts run."""
 
     __slots__ = ()
 

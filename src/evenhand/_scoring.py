@@ -84,7 +84,7 @@ def make_scorer(
         "classes": classes,
         "tau": tau,
     }
-    given = {name: value for name, value in options.items() if value is not None}
+    passed = {name: value for name, value in options.items() if value is not None}
     if sensitive_features is None:
         raise InputTypeError(
             "make_scorer was given no sensitive_features: pass names of columns of X, such as "
@@ -106,7 +106,7 @@ def make_scorer(
                 "make_scorer reads the groups from columns of X, whose rows differ from fold to "
                 f"fold: pass their names, such as {word}='sex', not a {type(columns).__name__}."
             )
-    return FairnessScorer(chosen, sensitive_features, given, strata)
+    return FairnessScorer(chosen, sensitive_features, passed, strata)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +119,7 @@ class FairnessScorer:
     strata: Any = None
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the criterion's value on the estimator's predictions for X; a ratio as it is."""
+        """Minus the criterion's value on the estimator's predictions for X; a ratio unchanged."""
         g, options = self.options.get("g"), dict(self.options)
         if self.criterion.with_statistic(g).kind.about == "scores" and not callable(g):
             options |= scored_by(estimator, X, options.get("favorable"))
@@ -144,7 +144,7 @@ class FairnessScorer:
 
 
 def _names_columns(features: Any) -> bool:
-    """Whether these are probable groups of which columns are named."""
+    """Whether these are probable groups by names of columns."""
     return (
         isinstance(features, Probable)
         and isinstance(features.probabilities, tuple | None)
@@ -156,8 +156,8 @@ def columns_from(X: Any, names: Any) -> Any:
     """Columns of X, by name or position."""
     if isinstance(names, Probable):
         return names.read(X)
-    many = not isinstance(names, str) and isinstance(names, Sequence)
-    return {str(name): column_of(X, name) for name in (names if many else [names])}
+    is_several = not isinstance(names, str) and isinstance(names, Sequence)
+    return {str(name): column_of(X, name) for name in (names if is_several else [names])}
 
 
 def is_names(features: Any, rows: int | None = None) -> bool:
@@ -166,7 +166,7 @@ def is_names(features: Any, rows: int | None = None) -> bool:
     >>> is_names("sex"), is_names(["sex", "race"]), is_names(["F", "M", "F"], rows=3)
     (True, True, False)
     """
-    one = str | int | np.integer
+    name_types = str | int | np.integer
     if isinstance(features, list | tuple):
-        return len(features) != rows and all(isinstance(name, one) for name in features)
-    return isinstance(features, one)
+        return len(features) != rows and all(isinstance(name, name_types) for name in features)
+    return isinstance(features, name_types)

@@ -1,4 +1,4 @@
-"""A seed from whatever a caller may give as `random_state`."""
+"""A seed from any valid `random_state`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = (int, np.integer, np.random.Generator, np.random.RandomState, type(None)
 
 
 def seed_of(random_state: RandomState) -> int:
-    """A seed: the number itself, one drawn from a generator, or a fresh one for None.
+    """A seed: the number itself, a random one from a generator, or a fresh one for None.
 
     >>> seed_of(7), seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
     (7, True)
@@ -30,7 +30,7 @@ def seed_of(random_state: RandomState) -> int:
 
 
 def wrong_kind(random_state: Any) -> InputTypeError:
-    """What is said of a `random_state` that is none."""
+    """The error for an invalid `random_state`."""
     return InputTypeError(
         f"random_state is a number, a NumPy generator or None, not {random_state!r}."
     )

@@ -1,4 +1,4 @@
-"""Doors that explain themselves: parameters documented once, and the nearest name to a typo."""
+"""Shared argument documentation and typo hints."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def documented(**blocks: str) -> Callable[[Function], Function]:
 
 
 def suggests_names(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Refuse arguments that do not fit in words of ours, with the nearest name that does."""
-    known = _names(function)
+    """Refuse arguments that do not fit with our errors, which suggest the nearest name."""
+    names = _names(function)
 
     @wraps(function)
     def checked(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         __tracebackhide__ = True  # pytest shows the caller's line
         for name in options:
-            if name not in known:
+            if name not in names:
                 raise misspelt(function, options)
         try:
             return function(*args, **options)
@@ -118,9 +118,9 @@ def misspelt(
     options: Mapping[str, Any],
     also: Mapping[str, tuple[str, ...]] | None = None,
 ) -> InputTypeError:
-    """What is said of an argument that a function does not have; `also` are its others' words."""
-    known, title = _names(function), _title(function)
-    name = next(name for name in options if name not in known)
+    """The error for an unknown argument; `also` has further synonyms of its arguments."""
+    names, title = _names(function), _title(function)
+    name = next(name for name in options if name not in names)
     if name == "to":
         return InputTypeError(
             f"{title} compares groups with each other; a reference, to=, is for "
@@ -132,43 +132,51 @@ def misspelt(
             'estimator is made, such as group="sex". Add the column to X and name it there.'
         )
     words = {**SYNONYMS, **(also or {})}
-    meant = {word: terms for word, terms in words.items() if word in known}
-    hint = did_you_mean(name, known, meant) or f" It has {', '.join(known)}."
+    meant = {word: terms for word, terms in words.items() if word in names}
+    hint = did_you_mean(name, names, meant) or f" It has {', '.join(names)}."
     return InputTypeError(f"{title} has no argument {name!r}.{hint}")
 
 
 def misfit(
     function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
 ) -> InputTypeError | None:
-    """What is wrong with arguments of known names: one is missing, given twice, or too many."""
+    """The error for arguments that are missing, given twice, or too many."""
     title, parameters = _title(function), _parameters(function)
-    placed = [each.name for each in parameters if each.kind is not Parameter.KEYWORD_ONLY]
-    taken = placed[: len(args)]
-    required = [each.name for each in parameters if each.default is Parameter.empty]
-    absent = [name for name in required if name not in {*taken, *options}]
+    placed = [
+        parameter.name for parameter in parameters if parameter.kind is not Parameter.KEYWORD_ONLY
+    ]
+    passed = placed[: len(args)]
+    required = [parameter.name for parameter in parameters if parameter.default is Parameter.empty]
+    absent = [name for name in required if name not in {*passed, *options}]
     if absent:
         return InputTypeError(f"{title} needs {listing(absent)}.")
-    if twice := [name for name in taken if name in options]:
-        return InputTypeError(f"{title} has {twice[0]} twice: by its place and by its name.")
+    if duplicates := [name for name in passed if name in options]:
+        return InputTypeError(f"{title} has {duplicates[0]} twice: by its place and by its name.")
     if len(args) > len(placed):
-        named = [f"{each.name}=" for each in parameters if each.name not in placed]
+        keywords = [
+            f"{parameter.name}=" for parameter in parameters if parameter.name not in placed
+        ]
         return InputTypeError(
             f"{title} reads only {listing([name for name in placed if name != SELF])} by place. "
-            f"Name the other arguments: {', '.join(named)}."
+            f"Name the other arguments: {', '.join(keywords)}."
         )
     return None
 
 
 def _title(function: Callable[..., Any]) -> str:
-    """What people call it: a class by its name, which calls `__init__` or `__call__`."""
+    """The name of a function for users: a class's own for its `__init__` or `__call__`."""
     *_, owner, name = ("", *function.__qualname__.split("."))
     return owner if name.startswith("__") else name
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
-    return [each.name for each in _parameters(function) if each.name != SELF]
+    return [parameter.name for parameter in _parameters(function) if parameter.name != SELF]
 
 
 def _parameters(function: Callable[..., Any]) -> list[Parameter]:
     catch_all = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-    return [each for each in signature(function).parameters.values() if each.kind not in catch_all]
+    return [
+        parameter
+        for parameter in signature(function).parameters.values()
+        if parameter.kind not in catch_all
+    ]

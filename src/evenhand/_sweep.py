@@ -3,8 +3,8 @@
 The measures follow from running sums and running extremes along the steps; rows × groups are
 never laid out.
 
-The Gini index: when one group moves, the sum of absolute differences changes by how the group
-stands to all the others. Within a block of steps those are the levels at the start of the block,
+The Gini index: when one group moves, the sum of absolute differences changes by its distances to
+all the others. Within a block of steps those are the levels at the start of the block,
 known once and sorted, and the few moves made since: a block of b steps costs groups · log(groups)
 + b², not b · groups. For the largest value most blocks need no visit: the coefficient of variation,
 a running sum, bounds the Gini index from above.
@@ -80,8 +80,8 @@ def integral(
     if path.groups < 2:
         return np.nan
     widths = np.diff(distribution.values[path.cuts])
-    whole = float(curve(path, path.cuts[:-1], measure, transform) @ widths)
-    return 0.0 if -NEGLIGIBLE < whole < 0 else whole
+    value = float(curve(path, path.cuts[:-1], measure, transform) @ widths)
+    return 0.0 if -NEGLIGIBLE < value < 0 else value
 
 
 def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str | None) -> Floats:
@@ -113,7 +113,7 @@ def gini_peak(path: Steps, cuts: Places, transform: str | None) -> int:
     highest = bounds.max(axis=1)
 
     def best_of(chosen: Places, best: float) -> tuple[float, int]:
-        values = _visit(path, chosen * width, width, transform, least=best)
+        values = _visit(path, chosen * width, width, transform, floor=best)
         values[bounds[chosen] < 0] = -1.0
         row, step = np.unravel_index(first_highest(values), values.shape)
         return float(values[row, step]), int(chosen[row] * width + step)
@@ -124,12 +124,12 @@ def gini_peak(path: Steps, cuts: Places, transform: str | None) -> int:
 
 
 def _width(groups: int) -> int:
-    """Steps in a block, so that sorting the levels and pairing the moves cost about the same."""
+    """Steps in a block, so that sorting the levels and pairing the moves cost about equally."""
     return max(4, round(2.5 * sqrt(groups)))
 
 
 def _upper_bounds(path: Steps, transform: str | None) -> Floats:
-    """No Gini exceeds that of evenly spaced entries with the same coefficient of variation."""
+    """An upper bound: the Gini of evenly spaced entries with the same coefficient of variation."""
     d = path.groups
     total, squares = path.power_sums((1, 2), transform)
     cv2 = np.maximum(squares * d / (total * total) - 1, 0) + 1e-12
@@ -138,25 +138,25 @@ def _upper_bounds(path: Steps, transform: str | None) -> Floats:
 
 
 def _visit(
-    path: Steps, starts: Places, width: int, transform: str | None, least: float = 0.0
+    path: Steps, starts: Places, width: int, transform: str | None, floor: float = 0.0
 ) -> Floats:
-    """Gini after each step of the chosen blocks; 0 past the last step, and where below `least`."""
+    """Gini after each step of the chosen blocks; 0 past the last step, and where below `floor`."""
     result = np.zeros((len(starts), width))
     places = np.minimum(starts[:, None] + np.arange(width), len(path) - 1)
     past = starts[:, None] + np.arange(width) >= len(path)
-    for some, levels in path.levels(starts):
-        old, new = path.before[places[some]], path.after[places[some]]
+    for block, levels in path.levels(starts):
+        old, new = path.before[places[block]], path.after[places[block]]
         if transform == "exp":
             levels, old, new = np.exp(levels), np.exp(old), np.exp(new)
         levels = np.sort(levels, axis=-1)
-        open_ = _reachable(levels, (new - old).sum(axis=-1)) >= least * (1 - 1e-9)
-        result[some][open_] = _block(levels[open_], old[open_], new[open_])
+        open_ = _reachable(levels, (new - old).sum(axis=-1)) >= floor * (1 - 1e-9)
+        result[block][open_] = _block(levels[open_], old[open_], new[open_])
     result[past] = 0.0
     return result
 
 
 def _reachable(levels: Floats, moved: Floats) -> Floats:
-    """No Gini in a block exceeds this: at most, all that moves moves in the highest group."""
+    """An upper bound of Gini in a block: at most, all moves are in the highest group."""
     d, total = levels.shape[-1], levels.sum(axis=-1)
     return np.asarray((_spread(levels) + (d - 1) * moved) / (d * (total + moved)))
 
@@ -189,19 +189,19 @@ def _distances(levels: Floats, sums: Floats, points: Floats) -> Floats:
 
 
 def _corrections(old: Floats, new: Floats) -> Floats:
-    """What the earlier moves of the same block add to the change of each."""
+    """The effect of earlier moves in the same block on the change of each."""
     result = np.zeros_like(old)
     for step in range(1, old.shape[-1]):
-        here, there = old[:, step, None], new[:, step, None]
-        was, became = old[:, :step], new[:, :step]
-        part = np.abs(there - became) - np.abs(there - was)
-        part -= np.abs(here - became) - np.abs(here - was)
+        start, end = old[:, step, None], new[:, step, None]
+        earlier_start, earlier_end = old[:, :step], new[:, :step]
+        part = np.abs(end - earlier_end) - np.abs(end - earlier_start)
+        part -= np.abs(start - earlier_end) - np.abs(start - earlier_start)
         result[:, step] = part.sum(axis=-1)
     return result
 
 
 def _extremes(path: Steps, cuts: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Smallest and largest F: the lowest that has yet to move, and the highest so far."""
+    """Smallest and largest F: the lowest yet to move, and the highest so far."""
     high = np.maximum.accumulate(path.after)
     low = np.minimum.accumulate(np.append(path.before[1:], 1.0)[::-1])[::-1]
     return low[cuts], high[cuts]
@@ -217,8 +217,8 @@ def _pq_curve(
 def _any_curve(path: Steps, cuts: NDArray[np.intp], measure: Callable[..., Any]) -> Floats:
     """For a measure without a running form: lay out the levels of a few cut points at a time."""
     result = np.empty(len(cuts))
-    for some, levels in path.levels(cuts + 1):
-        result[some] = measure(levels)
+    for block, levels in path.levels(cuts + 1):
+        result[block] = measure(levels)
     return result
 
 

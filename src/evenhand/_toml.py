@@ -1,4 +1,4 @@
-"""Files of settings in TOML, which anyone may have written."""
+"""Settings in TOML files, validated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evenhand._errors import InputError
 
 
 def read_toml(path: Path, error: type[InputError] = InputError) -> dict[str, Any]:
-    """What a file says; whatever is wrong with it is one error."""
+    """The content of a file; any fault in it is one error."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as failure:

@@ -1,4 +1,4 @@
-"""How evenhand speaks: names it suggests, numbers it writes, plurals, and tables in Markdown."""
+"""Wording: suggested names, formatted numbers, plurals, and tables in Markdown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BRACKET = re.compile(r"(##\w*)\[")
 
 
 def did_you_mean(
-    name: Any, known: Iterable[Any], terms: Mapping[str, Iterable[str]] | None = None
+    name: Any, names: Iterable[Any], terms: Mapping[str, Iterable[str]] | None = None
 ) -> str:
-    """A hint at the nearest known name, with a space before it; empty where none is near.
+    """A hint at the nearest name, with a space before it; empty if none is near.
 
     `terms` are words by the name that they mean; where none is found, letters decide.
 
@@ -30,17 +30,17 @@ def did_you_mean(
     meant = _meant(str(name), terms or {})
     if meant is not None:
         return f" Did you mean {meant!r}?"
-    things = {str(other): other for other in known}
-    near = difflib.get_close_matches(str(name), list(things), n=1)
-    return f" Did you mean {things[near[0]]!r}?" if near else ""
+    by_text = {str(candidate): candidate for candidate in names}
+    matches = difflib.get_close_matches(str(name), list(by_text), n=1)
+    return f" Did you mean {by_text[matches[0]]!r}?" if matches else ""
 
 
 def _meant(name: str, terms: Mapping[str, Iterable[str]]) -> str | None:
-    """The thing that one of its terms in the name stands for; the term of most words counts."""
+    """The thing whose synonym occurs in the name; the synonym with most words wins."""
     words = {*_parts(name)}
     sizes = {
-        thing: max((len(_parts(term)) for term in many if words >= {*_parts(term)}), default=0)
-        for thing, many in terms.items()
+        thing: max((len(_parts(term)) for term in synonyms if words >= {*_parts(term)}), default=0)
+        for thing, synonyms in terms.items()
     }
     best = max(sizes, key=lambda thing: sizes[thing], default=None)
     return best if best is not None and sizes[best] else None
@@ -60,7 +60,7 @@ def plural(count: float, noun: str, nouns: str | None = None) -> str:
 
 
 def name(label: str) -> str:
-    """A label that can be seen: blank ones are put in quotation marks.
+    """A visible label: blank ones are put in quotation marks.
 
     >>> name("Female"), name(" ")
     ('Female', '“ ” (blank)')
@@ -78,7 +78,7 @@ def capitalized(words: str) -> str:
 
 
 def number(value: float | None, digits: int = 3, toward: int = 0) -> str:
-    """Three decimals, four if small and fewer if large, thousands set apart.
+    """Three decimals, four if small and fewer if large, with thousands separators.
 
     With `toward` of −1 or 1 it is rounded down or up, so that a bound still holds as written.
 
@@ -103,7 +103,7 @@ def number(value: float | None, digits: int = 3, toward: int = 0) -> str:
 
 
 def rounded(value: float, decimals: int, toward: int = 0) -> float:
-    """A number cut to its decimals, down or up with `toward` of −1 or 1; else as it is.
+    """A number cut to its decimals, down or up with `toward` of −1 or 1; else unchanged.
 
     >>> rounded(0.0659, 3, -1), rounded(0.0651, 3, 1), rounded(0.065, 3, 1)
     (0.065, 0.066, 0.065)
@@ -111,8 +111,8 @@ def rounded(value: float, decimals: int, toward: int = 0) -> float:
     if not toward:
         return value
     scale = 10.0**decimals
-    whole = floor(value * scale + 1e-9) if toward < 0 else ceil(value * scale - 1e-9)
-    return whole / scale
+    integer = floor(value * scale + 1e-9) if toward < 0 else ceil(value * scale - 1e-9)
+    return integer / scale
 
 
 def extent(low: float | None, high: float | None, to: str = "to") -> str:
@@ -125,7 +125,7 @@ def extent(low: float | None, high: float | None, to: str = "to") -> str:
 
 
 def read_number(text: str) -> float:
-    """The number that a text spells in plain digits, or a ValueError.
+    """The number in a text of plain digits, or a ValueError.
 
     Python would read 0.0_5 as 0.05, and the digits of every script.
 
@@ -141,7 +141,7 @@ def read_number(text: str) -> float:
 
 
 def finite_number(text: str) -> float | None:
-    """The number that a text spells in plain digits, if it does and the number is finite."""
+    """The finite number in a text of plain digits, or None."""
     try:
         value = read_number(text)
     except ValueError:
@@ -150,7 +150,7 @@ def finite_number(text: str) -> float | None:
 
 
 def gap_points(gap: float) -> str:
-    """A difference of rates that was observed, in percentage points.
+    """An observed difference of rates, in percentage points.
 
     >>> gap_points(0.1234), gap_points(0.0004)
     ('12.3 percentage points', '0.0 percentage points')
@@ -189,15 +189,15 @@ def people_changed(names: Sequence[Any], change: Sequence[float]) -> str:
     more = [(round(float(change[i])), names[i]) for i in order[::-1] if change[i] >= 0.5]
     fewer = [(round(-float(change[i])), names[i]) for i in order if change[i] <= -0.5]
     sides, verb = [], " selected"
-    for many, word in ((more, "more"), (fewer, "fewer")):
-        changes = [*many[:NAMED]]
-        if rest := sum(count for count, _ in many[NAMED:]):
-            changes.append((rest, "other groups"))
-        said = []
+    for groups, word in ((more, "more"), (fewer, "fewer")):
+        changes = [*groups[:NAMED]]
+        if others := sum(count for count, _ in groups[NAMED:]):
+            changes.append((others, "other groups"))
+        texts = []
         for count, name in changes:
-            said.append(f"{count:,} {word}{verb} in {name}")
+            texts.append(f"{count:,} {word}{verb} in {name}")
             verb = ""  # said once
-        sides += [", ".join(said)] if said else []
+        sides += [", ".join(texts)] if texts else []
     return ": " + "; ".join(sides) if sides else ""
 
 
@@ -215,7 +215,7 @@ def percent(share: float | None) -> str:
 
 
 def percents(*shares: float) -> list[str]:
-    """Shares of the whole, with as many decimals as tell them from each other.
+    """Shares of the whole, with as many decimals as distinguish them.
 
     >>> percents(0.268, 0.272), percents(0.07, 0.256), percents(0.5, 0.5)
     (['26.8%', '27.2%'], ['7.0%', '26%'], ['50%', '50%'])
@@ -248,14 +248,14 @@ def shortened(label: str, longest: int) -> str:
     """
     if len(label) <= longest:
         return label
-    words, kept = label.split(), ("", "")
+    words, best = label.split(), ("", "")
     for first in range(1, len(words)):
         for last in range(1, len(words) - first + 1):
             ends = " ".join(words[:first]), " ".join(words[-last:])
-            if len(kept[0] + kept[1]) < len(ends[0] + ends[1]) <= longest - 3:
-                kept = ends
-    if kept[0]:
-        return f"{kept[0]} … {kept[1]}"
+            if len(best[0] + best[1]) < len(ends[0] + ends[1]) <= longest - 3:
+                best = ends
+    if best[0]:
+        return f"{best[0]} … {best[1]}"
     return f"{label[: (longest - 1) // 2]}…{label[len(label) - longest // 2 :]}"
 
 
@@ -273,7 +273,7 @@ def p_value(value: float | None) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text that cannot steer a terminal: a mark for whatever is not printed, but for line breaks.
+    r"""Text without control characters: a mark for anything unprintable except line breaks.
 
     Escapes, control characters, and those that turn the direction of writing. Nor can it steer a
     build server.
@@ -285,7 +285,7 @@ def visible(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""Text in one line that cannot steer a terminal: control characters are shown, not obeyed.
+    r"""Text in one line without control characters, which are shown as marks.
 
     >>> plain("a\x1b[31mb"), plain("")
     ('a�[31mb', '(empty)')
@@ -294,7 +294,7 @@ def plain(text: str) -> str:
 
 
 def unheeded(text: str) -> str:
-    r"""Text in which a build server finds no command, whatever groups and files are called.
+    r"""Text without commands for a build server, whatever the names of groups and files.
 
     GitHub obeys a line that begins with "::", and "##[" anywhere; Azure has "##vso[", TeamCity
     "##teamcity[". A space takes each of them apart.
@@ -319,7 +319,7 @@ def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text in one line, of which nothing is markup.
+    r"""Text in one line without markup.
 
     >>> print(escaped("a <b> *c*"))
     a \<b\> \*c\*

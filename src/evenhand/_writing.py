@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, whenever the process is killed or the power goes."""
+"""Atomic writing: files are complete or absent, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def path_of(path: Any) -> Path:
 
 
 def written(text: str, path: str | Path | None) -> str:
-    """The text itself, which was written to a file if one is named."""
+    """The text itself, also written to a file if one is named."""
     if path is not None:
         write_whole(path_of(path), text)
     return text
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a text or picture; whoever looks sees the old file or the new one."""
+    """Write a text or picture; readers see the old file or the new one."""
     fill_whole(path, lambda file: file.write(_bytes(content)))
 
 
 def write_all(contents: Mapping[Path, Callable[[], str | bytes]]) -> list[str]:
-    """Make and write everything that can be; what could not, and why."""
+    """Make and write all contents; return the failures."""
     failed = []
     for path, content in contents.items():
         try:
@@ -54,7 +54,7 @@ def write_all(contents: Mapping[Path, Callable[[], str | bytes]]) -> list[str]:
 
 
 def reason_of(failure: Exception) -> str:
-    """Why a file could not be read or written, in the system's words, without its number.
+    """The system's reason why a file could not be read or written, without its number.
 
     >>> reason_of(OSError(28, "No space left on device"))
     'No space left on device'
@@ -63,7 +63,7 @@ def reason_of(failure: Exception) -> str:
 
 
 def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
-    """Let `fill` write beside the target, flush to the disk, then rename.
+    """Let `fill` write next to the target, flush to the disk, then rename.
 
     Of a link, the target is what it leads to. A device or pipe is written to: a new file must not
     take its place. Whatever fails, nothing is left beside the target, and the error names it; what
@@ -89,55 +89,55 @@ def _fill_beside(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     with suppress(OSError):  # a folder that cannot be listed can be written to all the same
         _clear(folder.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}{UNFINISHED}"))
     file = _new_file(path, rights)
-    beside = Path(file.name)
+    temporary = Path(file.name)
     try:
         with file:
             fill(file)
             file.flush()
             os.fsync(file.fileno())
             if rights is not None:
-                beside.chmod(rights)
+                temporary.chmod(rights)
             if os.name == "nt":  # there an open file cannot be renamed
                 file.close()
-            os.replace(beside, path)
+            os.replace(temporary, path)
     except BaseException:
         # Only here is the file closed for certain: closing one whose disk is full fails too.
-        _remove(beside)
+        _remove(temporary)
         raise
     _flush_folder(folder)
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that are no more have left in a folder and those inside it."""
+    """Remove leftovers of ended processes in a folder and its subfolders."""
     _clear(folder.rglob(f".*{UNFINISHED}"))
 
 
 def _clear(leftovers: Iterable[Path]) -> None:
-    """Remove files that nobody writes any more; one that is being written is locked."""
-    for left in leftovers:
+    """Remove abandoned files; one that is being written is locked."""
+    for leftover in leftovers:
         # An error: it is finished now, someone is writing it, or it is not ours.
-        with suppress(OSError), open(left, "rb") as file:
+        with suppress(OSError), open(leftover, "rb") as file:
             own(file)
-            left.unlink()
+            leftover.unlink()
 
 
 def _new_file(path: Path, rights: int | None) -> IO[bytes]:
-    """A new file beside the target, which no sweep takes for a leftover."""
+    """A new file next to the target, locked so that no sweep removes it."""
     while True:
-        beside = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
-        file = open(beside, "xb", opener=partial(_opened, rights=rights))  # noqa: SIM115
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}"
+        file = open(temporary, "xb", opener=partial(_opened, rights=rights))  # noqa: SIM115
         try:
             if _stays(file):
                 return file
         except BaseException:
             file.close()
-            _remove(beside)
+            _remove(temporary)
             raise
         file.close()
 
 
 def _stays(file: IO[bytes]) -> bool:
-    """Lock a new file; whether no sweep came first, which holds it or has removed it."""
+    """Lock a new file; return whether no sweep has locked or removed it first."""
     try:
         own(file)
     except BlockingIOError:
@@ -148,7 +148,7 @@ def _stays(file: IO[bytes]) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, if that can be done: what is told is why it had to go."""
+    """Remove a file if possible, so that the original error is reported."""
     with suppress(OSError):
         path.unlink()
 
@@ -168,17 +168,17 @@ def own(file: IO[bytes] | int) -> None:
 
 
 def _bytes(content: str | bytes) -> bytes:
-    """UTF-8; a question mark for what is not a character, such as a byte of a foreign file name."""
+    """UTF-8, with a question mark for invalid characters, such as bytes of file names."""
     return content if isinstance(content, bytes) else content.encode("utf-8", errors="replace")
 
 
 def _opened(path: str, flags: int, rights: int | None) -> int:
-    """A new file with the rights of the one it replaces, less what the system's mask takes away."""
+    """A new file with the rights of the one it replaces, less the system's mask."""
     return os.open(path, flags, 0o666 if rights is None else rights)
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name as lasting as the content; not every system can.
+    """Flush the new name to the disk, where the system can.
 
     Where it fails, the new file is there all the same: to say that it was not written were untrue.
     """

@@ -1,4 +1,4 @@
-"""What functions return: the classes, for type hints and `isinstance`."""
+"""The classes of functions' results, for type hints and `isinstance`."""
 
 from evenhand._audit import Audit, Finding, Measured, PartialAudit
 from evenhand._compare import Comparison

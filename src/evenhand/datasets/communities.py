@@ -46,8 +46,8 @@ FEATURES = [name for name in FILE_COLUMNS if name not in {*IDENTIFIERS, *_POLICE
 
 
 def _race(raw: pd.DataFrame) -> Mapping[str, pd.Series[Any]]:
-    many = raw["racepctblack"].gt(0.06)
-    return {"race": many.map({False: "White", True: "non-White"})}
+    is_high = raw["racepctblack"].gt(0.06)
+    return {"race": is_high.map({False: "White", True: "non-White"})}
 
 
 SHARED: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A loaded task: features, target, and everything one must say about where they come from."""
+"""A loaded task: features, target, and their provenance."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Dataset:
 
     @property
     def title(self) -> str:
-        """The name, with the word stand-in wherever the rows are one: for captions."""
+        """The name for captions, marked if the rows are a stand-in."""
         return f"{self.name} ({self.provenance})" if self.is_stand_in else self.name
 
     @property
@@ -62,7 +62,7 @@ class Dataset:
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether the rows are other ones than the task is defined on."""
+        """Whether the rows are not those that the task is defined on."""
         return self.origin.is_stand_in
 
     @property
@@ -77,12 +77,12 @@ class Dataset:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What the numbers in y stand for; empty for a regression."""
+        """The names of the classes in y; empty for a regression."""
         return self.task.classes
 
     @property
     def n_rows(self) -> int:
-        """How many people, or places."""
+        """The number of rows."""
         return len(self.X)
 
     @property
@@ -102,13 +102,13 @@ class Dataset:
 
     @property
     def model_columns(self) -> tuple[str, ...]:
-        """Columns a model is meant to see: all of X, unless the task hides the sensitive ones."""
+        """The columns for a model: all of X, unless the task hides the sensitive ones."""
         hidden = () if self.task.model_sees_sensitive else self.sensitive
         return tuple(name for name in self.X.columns if name not in hidden)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What to store beside any result made from these rows."""
+        """Metadata to store with any result from these rows."""
         task = self.task
         return {
             "name": task.name,

@@ -1,4 +1,4 @@
-"""Stream one address into one file: with retries, and picking up where the last try stopped."""
+"""Download one address to one file: with retries, resuming where the last try stopped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUSY = {429, 500, 502, 503, 504}
 
 
 class InterruptedDownloadError(OSError):
-    """The connection ended before the file did; what has arrived can be resumed."""
+    """The connection ended before the file did; the download can be resumed."""
 
 
 class WebPageError(OSError):
@@ -70,7 +70,7 @@ def _tag(part: Path) -> Path:
 def _stream(url: str, part: Path) -> None:
     import requests
 
-    headers, held = _resume_headers(part)
+    headers, offset = _resume_headers(part)
     with requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_S) as response:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
             discard(part)
@@ -79,18 +79,18 @@ def _stream(url: str, part: Path) -> None:
         chunks = _refuse_page(response, part)
         if response.status_code != requests.codes.partial_content:
             discard(part)
-            held = 0
+            offset = 0
         _remember(response, part)
-        _write(response, chunks, part, held)
+        _write(response, chunks, part, offset)
 
 
 def _resume_headers(part: Path) -> tuple[dict[str, str], int]:
-    """Ask for the rest only if the server can tell whether the file is still the same one."""
+    """Ask for the rest only if the server can verify that the file is unchanged."""
     headers = {"Accept-Encoding": "identity"}
     if not (part.exists() and _tag(part).exists() and part.stat().st_size):
         return headers, 0
-    held = part.stat().st_size
-    return headers | {"Range": f"bytes={held}-", "If-Range": _tag(part).read_text()}, held
+    offset = part.stat().st_size
+    return headers | {"Range": f"bytes={offset}-", "If-Range": _tag(part).read_text()}, offset
 
 
 def _remember(response: Response, part: Path) -> None:
@@ -113,7 +113,7 @@ def _refuse_page(response: Response, part: Path) -> Iterator[bytes]:
 
 
 def _chunks(response: Response) -> Iterator[bytes]:
-    """Bytes as they arrive: a server that sends one at a time cannot hold us up."""
+    """Bytes as they arrive, so that a slow server cannot block."""
     from urllib3.exceptions import HTTPError
 
     try:
@@ -123,25 +123,25 @@ def _chunks(response: Response) -> Iterator[bytes]:
         raise InterruptedDownloadError("then no more") from failure
 
 
-def _write(response: Response, chunks: Iterator[bytes], part: Path, held: int) -> None:
+def _write(response: Response, chunks: Iterator[bytes], part: Path, offset: int) -> None:
     from tqdm import tqdm
 
-    total, arrived, started = _total(response, held), 0, time.monotonic()
+    total, arrived, started = _total(response, offset), 0, time.monotonic()
     _refuse_large(response, part, total or 0)
-    shown: dict[str, Any] = {"total": total, "initial": held, "unit": "B", "unit_scale": True}
+    options: dict[str, Any] = {"total": total, "initial": offset, "unit": "B", "unit_scale": True}
     try:
-        with open(part, "ab") as stream, tqdm(desc=part.stem, disable=None, **shown) as bar:
+        with open(part, "ab") as stream, tqdm(desc=part.stem, disable=None, **options) as bar:
             for chunk in chunks:
                 arrived += stream.write(chunk)
                 bar.update(len(chunk))
-                _refuse_large(response, part, held + arrived)
+                _refuse_large(response, part, offset + arrived)
                 _refuse_slow(arrived, time.monotonic() - started)
-        if total is not None and held + arrived < total:
+        if total is not None and offset + arrived < total:
             raise InterruptedDownloadError("then the connection ended")
     except InterruptedDownloadError as failure:
-        whole = "an unknown number of" if total is None else f"{total:,}"
+        length = "an unknown number of" if total is None else f"{total:,}"
         raise InterruptedDownloadError(
-            f"{held + arrived:,} of {whole} bytes arrived, {failure}"
+            f"{offset + arrived:,} of {length} bytes arrived, {failure}"
         ) from failure
 
 
@@ -156,6 +156,6 @@ def _refuse_slow(arrived: int, seconds: float) -> None:
         raise InterruptedDownloadError("too slowly")
 
 
-def _total(response: Response, held: int) -> int | None:
+def _total(response: Response, offset: int) -> int | None:
     length = response.headers.get("Content-Length")
-    return None if length is None else held + int(length)
+    return None if length is None else offset + int(length)

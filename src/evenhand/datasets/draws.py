@@ -1,4 +1,4 @@
-"""Random numbers that are the same on every platform and with every version of NumPy.
+"""Random numbers that are equal on every platform and with every version of NumPy.
 
 NumPy promises a fixed stream of raw bits for a bit generator, not for the distributions on top of
 it, so the distributions are made here.

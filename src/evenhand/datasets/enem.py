@@ -43,7 +43,7 @@ def _keep(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def _keep_in_bahia(raw: pd.DataFrame) -> pd.DataFrame:
-    """Apply the same filter in words; a score of 0 stands in for an absence."""
+    """Apply the same filter to labels; a score of 0 means absence."""
     return raw[
         raw[list(SCORES)].gt(0).all(axis=1)
         & raw["TREINEIRO"].eq("Não")

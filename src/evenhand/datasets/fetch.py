@@ -1,4 +1,4 @@
-"""Official files on disk: downloaded once, verified, and never half there."""
+"""Official files on disk: downloaded once, verified, and never partial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OFFLINE = "EVENHAND_OFFLINE"
 
 
 class FetchError(EvenhandError, OSError):
-    """A file could not be had; the message says why, and how to get it by hand."""
+    """A file is not available; the message says why, and how to get it by hand."""
 
 
 def data_dir() -> Path:
@@ -39,7 +39,7 @@ def data_dir() -> Path:
 
 
 def locate(file: File) -> Path:
-    """Where the file is, or would be."""
+    """The path of the file, existing or not."""
     if file.packaged:
         return Path(str(files("evenhand.datasets").joinpath("data", file.name)))
     return data_dir() / file.name
@@ -51,7 +51,7 @@ def is_here(origin: Origin) -> bool:
 
 
 def fetch(file: File) -> Path:
-    """Path of the file, after downloading it if it is not there yet, or not what it should be."""
+    """Path of the file, after downloading it if it is missing or damaged."""
     path = locate(file)
     if file.url is None:
         if not path.is_file():
@@ -69,7 +69,7 @@ def fetch(file: File) -> Path:
 
 
 def _retrieve(file: File, path: Path) -> Path:
-    """The file, if it is what it should be; else one process downloads it, and others wait."""
+    """The file, if it is valid; else one process downloads it, and others wait."""
     import pooch
     from filelock import FileLock
 
@@ -81,8 +81,8 @@ def _retrieve(file: File, path: Path) -> Path:
         discard(part)
 
     pooch.get_logger().setLevel("WARNING")
-    known = file.sha256 and f"sha256:{file.sha256}"
-    if path.is_file() and pooch.hashes.hash_matches(str(path), known):
+    checksum = file.sha256 and f"sha256:{file.sha256}"
+    if path.is_file() and pooch.hashes.hash_matches(str(path), checksum):
         return path
     if os.environ.get(OFFLINE, "0") not in ("", "0"):
         raise FetchError(
@@ -91,7 +91,7 @@ def _retrieve(file: File, path: Path) -> Path:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_name(f".{path.name}.lock")):
-        pooch.retrieve(file.url, known, path.name, str(path.parent), downloader=fill)
+        pooch.retrieve(file.url, checksum, path.name, str(path.parent), downloader=fill)
     return path
 
 
@@ -106,7 +106,7 @@ def _refuse_broken_zip(file: File, part: Path) -> None:
 
 
 def _explain(file: File, path: Path, failure: Exception) -> NoReturn:
-    """Turn whatever went wrong into one sentence that says what, and one that says what to do."""
+    """Turn any failure into a sentence about its cause, and one on what to do."""
     import requests
 
     if isinstance(failure, requests.HTTPError):

@@ -54,12 +54,12 @@ def _above_median(score: pd.Series[Any]) -> pd.Series[Any]:
 def _keep(raw: pd.DataFrame) -> pd.DataFrame:
     """Keep students with a score, a race, a sex and at least half of the answers."""
     clean = raw.mask(raw.isin(MISSING))
-    known = clean[["X1TXMSCR", "X1RACE", "X1SEX"]].notna().all(axis=1)
-    return clean[known & clean[list(FEATURES)].isna().mean(axis=1).le(0.5)]
+    has_outcome = clean[["X1TXMSCR", "X1RACE", "X1SEX"]].notna().all(axis=1)
+    return clean[has_outcome & clean[list(FEATURES)].isna().mean(axis=1).le(0.5)]
 
 
 def _official(raw: pd.DataFrame) -> Mapping[str, pd.Series[Any]]:
-    """Fill each gap from the one student most like this one, so that codes stay codes."""
+    """Impute each gap from the nearest student, so that codes stay codes."""
     import pandas as pd
     from sklearn import config_context
     from sklearn.impute import KNNImputer
@@ -69,9 +69,9 @@ def _official(raw: pd.DataFrame) -> Mapping[str, pd.Series[Any]]:
     imputer = KNNImputer(n_neighbors=1, keep_empty_features=True)
     with config_context(working_memory=IMPUTATION_MIB):
         filled = imputer.fit_transform((answers - low) / width)
-    whole = pd.DataFrame(filled, raw.index, answers.columns) * width + low
+    imputed = pd.DataFrame(filled, raw.index, answers.columns) * width + low
     race = raw["X1RACE"].isin((2, 8)).map({True: GROUPS[1], False: GROUPS[0]})
-    columns = {ours: whole[name].round(6) for name, ours in FEATURES.items()}
+    columns = {ours: imputed[name].round(6) for name, ours in FEATURES.items()}
     return columns | {"race": race, "above_median": _above_median(raw["X1TXMSCR"])}
 
 

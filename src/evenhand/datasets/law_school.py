@@ -26,8 +26,8 @@ index6040 indxgrp indxgrp2 dnn_bar_pass_prediction gpa
 
 
 def _keep(raw: pd.DataFrame) -> pd.DataFrame:
-    whole = raw.dropna()
-    return whole[whole["race1"].isin(RACES)]
+    complete = raw.dropna()
+    return complete[complete["race1"].isin(RACES)]
 
 
 SHARED: dict[str, Any] = {

@@ -79,7 +79,7 @@ def load(
 
 
 def find(name: str) -> Task:
-    """Look a task up by name, or say which names there are."""
+    """Look up a task by name, or raise an error that lists the names."""
     if name in TASKS:
         return TASKS[name]
     hint = did_you_mean(name, TASKS)
@@ -87,14 +87,14 @@ def find(name: str) -> Task:
 
 
 def _choose(task: Task, name: str | None) -> Origin:
-    """Pick the origin asked for, else the first that is here, else the one to download."""
+    """Choose the requested origin, else the first available, else the one to download."""
     if name is not None:
-        named = {origin.name: origin for origin in task.origins}
-        if name not in named:
-            raise InputError(f"{task.name!r} has no origin {name!r}; it has {', '.join(named)}.")
-        return named[name]
-    here = next((origin for origin in task.origins if is_here(origin)), None)
-    return here or task.official or task.origins[0]
+        by_name = {origin.name: origin for origin in task.origins}
+        if name not in by_name:
+            raise InputError(f"{task.name!r} has no origin {name!r}; it has {', '.join(by_name)}.")
+        return by_name[name]
+    available = next((origin for origin in task.origins if is_here(origin)), None)
+    return available or task.official or task.origins[0]
 
 
 def _table(origin: Origin) -> pd.DataFrame:
@@ -116,12 +116,12 @@ def _table(origin: Origin) -> pd.DataFrame:
     return table if origin.derive is None else table.assign(**origin.derive(raw))
 
 
-def _check_rows(origin: Origin, stage: str, found: int) -> None:
+def _check_rows(origin: Origin, stage: str, rows: int) -> None:
     expected = getattr(origin, stage)
-    if expected is not None and found != expected:
+    if expected is not None and rows != expected:
         when = "" if stage == "source_rows" else " after the filter"
         raise InputError(
-            f"{_names(origin)} should have {expected:,} rows{when}; it has {found:,}. The file is "
+            f"{_names(origin)} should have {expected:,} rows{when}; it has {rows:,}. The file is "
             "damaged, or the source published another version. Delete it, and fetch it again."
         )
 
@@ -136,8 +136,8 @@ def _labelled(table: pd.DataFrame, origin: Origin) -> pd.DataFrame:
     import pandas as pd
 
     named = {name: _named(table[name], labels) for name, labels in origin.labels.items()}
-    whole = {name: pd.to_numeric(table[name], downcast="integer") for name in origin.codes}
-    table = table.assign(**named, **whole)
+    integers = {name: pd.to_numeric(table[name], downcast="integer") for name in origin.codes}
+    table = table.assign(**named, **integers)
     text = table.select_dtypes(["object", "string", "bool"]).columns
     return table.astype(dict.fromkeys((*text, *origin.codes), "category"))
 
@@ -167,12 +167,12 @@ def _assemble(
         raise InputError(f"target is {target!r}; {task.name!r} has {', '.join(task.targets)}.")
     table = _labelled(_table(origin), origin)
     X = table.drop(columns=[name for name in task.targets if name in table])
-    wanted = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or task.sensitive)
-    unknown = [name for name in wanted if name not in X]
+    groups = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or task.sensitive)
+    unknown = [name for name in groups if name not in X]
     if unknown:
         raise InputError(f"sensitive is {unknown}; {task.name!r} has {', '.join(X.columns)}.")
     y = _numbered(table[target], task)
-    return Dataset(task=task, origin=origin, X=X, y=y, sensitive=wanted)
+    return Dataset(task=task, origin=origin, X=X, y=y, sensitive=groups)
 
 
 def _numbered(target: pd.Series[Any], task: Task) -> pd.Series[Any]:
@@ -198,7 +198,7 @@ def _check_counts(dataset: Dataset) -> None:
 
 
 def counts(dataset: Dataset) -> tuple[tuple[int, ...], ...]:
-    """How many rows each class (down) has of each named group (across)."""
+    """Numbers of rows by class (down) and named group (across)."""
     groups = dataset.X[dataset.sensitive[0]]
     classes = range(len(dataset.classes)) if dataset.classes else [None]
     chosen = [groups if i is None else groups[dataset.y == i] for i in classes]

@@ -1,6 +1,6 @@
 """Simulated tasks: the same features in every group, and only the groups' base rates differ.
 
-The paper says how classes and groups are drawn, not how features depend on the class. Here, five of
+The paper specifies how classes and groups are drawn, not how features depend on the class. Five of
 the ten features are N(1/2, 1) in class 1 and N(0, 1) in class 0; the other five are noise.
 """
 

@@ -67,7 +67,7 @@ class Split:
         return self.dataset.metadata | {"split": sizes}
 
     def parts(self) -> Parts:
-        """Both parts as they are.
+        """Both parts, unscaled.
 
         Returns
         -------
@@ -178,7 +178,7 @@ def _strata(dataset: Dataset, at_least: int) -> Rows:
 
 
 def _size(strata: Integers) -> Integers:
-    """How many rows each row's stratum has."""
+    """The size of each row's stratum."""
     return np.bincount(strata)[strata]
 
 
@@ -189,7 +189,7 @@ def _apportion(sizes: Integers, share: float) -> Rows:
     array([2, 1, 1])
     """
     exact = sizes * share
-    whole: Rows = np.floor(exact).astype(np.intp)
-    left = int(np.rint(sizes.sum() * share)) - int(whole.sum())
-    whole[np.argsort(whole - exact, kind="stable")[:left]] += 1
-    return whole
+    counts: Rows = np.floor(exact).astype(np.intp)
+    remainder = int(np.rint(sizes.sum() * share)) - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:remainder]] += 1
+    return counts

@@ -1,4 +1,4 @@
-"""A file of any of the sources' formats as a dataframe of the columns asked for."""
+"""A file in any of the sources' formats as a dataframe of the requested columns."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ROWS_AT_A_TIME = 200_000
 
 
 def read(path: Path, origin: Origin) -> tuple[pd.DataFrame, int]:
-    """Read the rows of the file that the origin keeps, and how many rows the file has."""
+    """The rows that the origin keeps, and the number of rows in the file."""
     import pandas as pd
 
-    wanted = [*origin.columns, *origin.extra]
+    columns = [*origin.columns, *origin.extra]
     parts, rows = [], 0
     with _clear_errors(path):
-        for part in _parts(path, origin, wanted):
+        for part in _parts(path, origin, columns):
             rows += len(part)
             parts.append(part if origin.keep is None else origin.keep(part))
     if not rows:
@@ -34,24 +34,24 @@ def read(path: Path, origin: Origin) -> tuple[pd.DataFrame, int]:
     return pd.concat(parts, ignore_index=True), rows
 
 
-def _parts(path: Path, origin: Origin, wanted: list[str]) -> Iterator[pd.DataFrame]:
+def _parts(path: Path, origin: Origin, columns: list[str]) -> Iterator[pd.DataFrame]:
     if path.suffix == ".parquet":
-        yield _read_parquet(path, wanted)
+        yield _read_parquet(path, columns)
     elif path.suffix == ".zip":
         for member in _members(path, origin.members):
             with zipfile.ZipFile(path) as archive, archive.open(member) as stream:
-                yield from _read_csv(stream, path, origin, wanted)
+                yield from _read_csv(stream, path, origin, columns)
     else:
-        yield from _read_csv(path, path, origin, wanted)
+        yield from _read_csv(path, path, origin, columns)
 
 
-def _read_parquet(path: Path, wanted: list[str]) -> pd.DataFrame:
+def _read_parquet(path: Path, columns: list[str]) -> pd.DataFrame:
     require("pyarrow", purpose=f"Reading {path.name}", extra="data")
     import pandas as pd
     import pyarrow.parquet as pq
 
-    _refuse_missing(path, wanted, pq.read_schema(path).names)
-    return pd.read_parquet(path, columns=wanted)
+    _refuse_missing(path, columns, pq.read_schema(path).names)
+    return pd.read_parquet(path, columns=columns)
 
 
 def _members(path: Path, patterns: tuple[str, ...]) -> list[str]:
@@ -67,19 +67,19 @@ def _members(path: Path, patterns: tuple[str, ...]) -> list[str]:
 
 
 def _read_csv(
-    source: Path | IO[bytes], path: Path, origin: Origin, wanted: list[str]
+    source: Path | IO[bytes], path: Path, origin: Origin, columns: list[str]
 ) -> Iterator[pd.DataFrame]:
     import pandas as pd
 
     options: dict[str, Any] = {"low_memory": False, "chunksize": ROWS_AT_A_TIME, **origin.csv}
-    with pd.read_csv(source, usecols=lambda name: name in wanted, **options) as parts:
+    with pd.read_csv(source, usecols=lambda name: name in columns, **options) as parts:
         for part in parts:
-            _refuse_missing(path, wanted, list(part.columns))
-            yield part[wanted].copy()
+            _refuse_missing(path, columns, list(part.columns))
+            yield part[columns].copy()
 
 
-def _refuse_missing(path: Path, wanted: list[str], found: list[str]) -> None:
-    missing = [name for name in wanted if name not in found]
+def _refuse_missing(path: Path, columns: list[str], present: list[str]) -> None:
+    missing = [name for name in columns if name not in present]
     if missing:
         raise InputError(
             f"{path} lacks the columns {', '.join(missing[:9])}: it is not the file its name says, "
@@ -89,7 +89,7 @@ def _refuse_missing(path: Path, wanted: list[str], found: list[str]) -> None:
 
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
-    """Name the file in the error, whichever library found it unreadable."""
+    """Name the file in errors of any library that cannot read it."""
     from pandas.errors import EmptyDataError, ParserError
 
     broken = (EmptyDataError, ParserError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error)

@@ -1,4 +1,4 @@
-"""A task is a declaration: what is predicted, by which groups, and where rows come from."""
+"""A task as a declaration: target, groups, and the origin of rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class File:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """One place a task's rows come from, and how its columns become readable ones.
+    """A source of a task's rows, and how its columns become readable.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Origin:
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether the rows are other ones than the task is defined on."""
+        """Whether the rows are not those that the task is defined on."""
         return bool(self.stand_in)
 
 
@@ -164,7 +164,7 @@ class Task:
 
     @property
     def group_choices(self) -> str:
-        """The numbers of groups there can be, in words."""
+        """The possible numbers of groups, in words."""
         counts = self.group_counts or (self.n_groups,)
         if isinstance(counts, range):
             return f"{counts[0]} to {counts[-1]}"

@@ -1,4 +1,4 @@
-"""Mitigation: scikit-learn estimators that make a model's decisions fall more evenly."""
+"""Mitigation: scikit-learn estimators that reduce differences between groups."""
 
 from evenhand.mitigation._lots import lots
 from evenhand.mitigation._tradeoff import Tradeoff, tradeoff

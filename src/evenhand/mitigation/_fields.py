@@ -1,4 +1,4 @@
-"""Estimators whose parameters are fields: declared once, with what they may hold and their prose.
+"""Estimators whose parameters are fields, declared once with their allowed values and prose.
 
 A parameter's annotation is its check: `Share` is a number from 0 to 1, `Literal["a", "b"]` one of
 two, `bool` True or False. Values are read at fit, not when they are set, as scikit-learn wants it.
@@ -41,7 +41,7 @@ HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-+\n", re.MULTILINE)
 
 
 class Values(NamedTuple):
-    """What a parameter may hold: in words, and a test."""
+    """The values a parameter may have: in words, and a test."""
 
     words: str
     allow: Callable[[Any], bool]
@@ -49,8 +49,8 @@ class Values(NamedTuple):
 
 def number(low: float, high: float = math.inf, *, above: bool = False) -> Values:
     """A number between two, or above the first."""
-    least = f"above {low:g}" if above else f"of at least {low:g}"
-    words = f"a number {least}" if high == math.inf else f"a number from {low:g} to {high:g}"
+    minimum = f"above {low:g}" if above else f"of at least {low:g}"
+    words = f"a number {minimum}" if high == math.inf else f"a number from {low:g} to {high:g}"
 
     def allow(value: Any) -> bool:
         if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
@@ -60,12 +60,12 @@ def number(low: float, high: float = math.inf, *, above: bool = False) -> Values
     return Values(words, allow)
 
 
-def whole(least: int) -> Values:
-    """A whole number of at least this."""
+def integer(minimum: int) -> Values:
+    """An integer of at least this."""
     return Values(
-        f"a whole number of at least {least}",
+        f"a whole number of at least {minimum}",
         lambda value: (
-            isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+            isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= minimum
         ),
     )
 
@@ -89,7 +89,7 @@ def _are_columns(value: Any) -> bool:
 NonNegative = Annotated[float, number(0)]
 Positive = Annotated[float, number(0, above=True)]
 Share = Annotated[float, number(0, 1)]
-Count = Annotated[int, whole(1)]
+Count = Annotated[int, integer(1)]
 Unseen = Literal["error", "base"]
 Range = Annotated[tuple[float, float], Values("two numbers, the second above the first", _is_range)]
 RowId = Annotated[Any, Values("a column, a list of columns or 'index'", _are_columns)]
@@ -122,7 +122,7 @@ class Fields(BaseEstimator):  # type: ignore[misc]
             cls.__doc__ = _completed_docs(cls)
 
     def __new__(cls, *_: Any, **params: Any) -> Self:
-        """Refuse a parameter that there is none of, and name the nearest."""
+        """Refuse an unknown parameter, and suggest the nearest."""
         if not params.keys() <= signature(cls).parameters.keys():
             raise misspelt(cls, params)
         new: Self = super().__new__(cls)
@@ -149,7 +149,7 @@ class Fields(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _check_values(self) -> None:
-        """Refuse parameters that hold what nothing can be done with."""
+        """Refuse invalid values of parameters."""
         allowed = values_of(type(self))  # type: ignore[arg-type]
         for name, value in self.get_params(deep=False).items():
             if name in allowed and not allowed[name].allow(value):
@@ -160,7 +160,7 @@ class Fields(BaseEstimator):  # type: ignore[misc]
 
 @cache  # by class
 def values_of(cls: type[Fields]) -> Mapping[str, Values]:
-    """What each parameter of an estimator may hold, where its annotation says so."""
+    """The allowed values of each parameter of an estimator, by its annotation."""
     hints: dict[str, Any] = {}
     for parent in reversed(cls.__mro__):
         try:
@@ -172,9 +172,9 @@ def values_of(cls: type[Fields]) -> Mapping[str, Values]:
 
 
 def _values(hint: Any) -> Values | None:
-    """What an annotation allows; None where it does not say."""
+    """The values an annotation allows; None if it allows any."""
     if get_origin(hint) is Annotated:
-        return next((each for each in hint.__metadata__ if isinstance(each, Values)), None)
+        return next((item for item in hint.__metadata__ if isinstance(item, Values)), None)
     if hint is bool:
         return Values("True or False", lambda value: isinstance(value, bool | np.bool_))
     if hint is str:
@@ -187,26 +187,28 @@ def _values(hint: Any) -> Values | None:
         )
     if get_origin(hint) in (Union, UnionType):
         parts = [_values(part) for part in get_args(hint) if part is not NoneType]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
+        allowed = [part for part in parts if part is not None]
+        if len(allowed) < len(parts):
             return None
         optional = NoneType in get_args(hint)
         return Values(
-            _either(["None"] * optional + [part.words for part in known]),
+            _either(["None"] * optional + [part.words for part in allowed]),
             lambda value: (
-                value is None if value is None and optional else any(p.allow(value) for p in known)
+                value is None
+                if value is None and optional
+                else any(p.allow(value) for p in allowed)
             ),
         )
     return None
 
 
 def _either(words: list[str]) -> str:
-    """Words of which one holds."""
+    """Alternatives joined by "or"."""
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _signature(cls: type[Fields]) -> Any:
-    """The constructor's signature: what all methods have first, its own, then its parents'."""
+    """The constructor's signature: common parameters first, its own, then its parents'."""
 
     def place(parameter: Parameter) -> tuple[bool, int]:
         homes = [i for i, c in enumerate(cls.__mro__) if parameter.name in get_annotations(c)]
@@ -247,20 +249,20 @@ def _completed_docs(cls: type[Fields]) -> str:
 
 
 def _sections(docs: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first heading, and the text under each."""
-    summary, *rest = HEADING.split(docs)
+    """The text before the first heading, and the text under each."""
+    summary, *parts = HEADING.split(docs)
     return summary.strip(), {
-        title: text.strip("\n") for title, text in zip(rest[::2], rest[1::2], strict=True)
+        title: text.strip("\n") for title, text in zip(parts[::2], parts[1::2], strict=True)
     }
 
 
 def _entries(section: str) -> Iterator[tuple[str, str]]:
-    """The entries of a section by what they name, such as "p, q"."""
+    """The entries of a section by their names, such as "p, q"."""
     for text in re.split(r"\n(?=\S)", section):
         if text:
             yield text.partition(" :")[0].partition("\n")[0], text
 
 
 def _entry_of(name: str, entries: Mapping[str, str]) -> str:
-    """The entry that is about this name, alone or with others."""
+    """The entry for this name, alone or with others."""
     return next((text for names, text in entries.items() if name in names.split(", ")), "")

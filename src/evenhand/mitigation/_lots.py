@@ -1,4 +1,4 @@
-"""Lots that belong to a person: a keyed hash of an id, the same in any batch, order and process."""
+"""Random draws of a person: a keyed hash of an id, equal in any batch, order and process."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def lots(ids: Any, *, key: int | str, distinct: bool = False) -> Floats:
 
 
 def drawn(probabilities: Floats, lots: Floats) -> Codes:
-    """The class that a lot falls to, where probabilities are laid end to end from 0 to 1.
+    """The class that a draw selects, where probabilities are laid end to end from 0 to 1.
 
     >>> drawn(np.array([[0.3, 0.7], [0.3, 0.7]]), np.array([0.29, 0.3]))
     array([0, 1])
@@ -116,7 +116,7 @@ def drawn(probabilities: Floats, lots: Floats) -> Codes:
 
 
 def tied(values: Floats) -> NDArray[np.bool_]:
-    """Which values are there more than once.
+    """Mask of values that occur more than once.
 
     >>> tied(np.array([0.5, 0.25, 0.5]))
     array([ True, False,  True])
@@ -136,7 +136,7 @@ def _earlier(values: Floats) -> Codes:
 
 
 def _joined(cells: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The cells of each row as one text, from which they could be told again."""
+    """The cells of each row as one unambiguous text."""
     return map(SEPARATOR.join, zip(*map(_escaped, cells), strict=True))
 
 
@@ -167,7 +167,7 @@ def _key_text(key: Any) -> str:
 
 
 def _columns(ids: Any) -> tuple[int, list[Texts]]:
-    """How many rows there are, and for each column how to read a block of it as text."""
+    """The number of rows, and for each column a reader of blocks as text."""
     import narwhals as nw
 
     if is_frame(ids):
@@ -190,7 +190,7 @@ def _columns(ids: Any) -> tuple[int, list[Texts]]:
 
 
 def _array(ids: Any) -> NDArray[Any]:
-    """A list as an array that keeps each value as it is: text, and integers of any size."""
+    """A list as an array that keeps each value unchanged: text, and integers of any size."""
     array = np.asarray(ids)
     return array if array.dtype.kind in "biu" else np.asarray(ids, dtype=object)
 
@@ -236,12 +236,12 @@ def _float_texts(values: Floats) -> list[str]:
     with np.errstate(over="ignore"):
         single = values.astype(">f4")
     nearest = np.where(values == np.floor(values), values, single)
-    whole = (nearest == np.floor(nearest)) & (np.abs(nearest) < LARGEST)
-    if whole.all():
+    is_integer = (nearest == np.floor(nearest)) & (np.abs(nearest) < LARGEST)
+    if is_integer.all():
         return list(map(str, nearest.astype(np.int64).tolist()))
     bits = single.tobytes().hex()
     texts = [bits[place : place + 8] for place in range(0, len(bits), 8)]
-    places = np.flatnonzero(whole)
+    places = np.flatnonzero(is_integer)
     for place, number in zip(
         places.tolist(), nearest[places].astype(np.int64).tolist(), strict=True
     ):
@@ -252,7 +252,7 @@ def _float_texts(values: Floats) -> list[str]:
 
 
 def _float_text(value: float) -> str:
-    """The same for a single value, which an array would make slow."""
+    """The same for a single value, for which an array would be slow."""
     if value % 1 and math.isfinite(value):
         bits = struct.pack(">f", value)
         value = struct.unpack(">f", bits)[0]

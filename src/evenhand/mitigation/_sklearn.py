@@ -1,4 +1,4 @@
-"""What we use of scikit-learn that it does not promise to keep, in one place."""
+"""Uses of scikit-learn's unstable interfaces, in one place."""
 
 from __future__ import annotations
 

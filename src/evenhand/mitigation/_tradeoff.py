@@ -1,4 +1,4 @@
-"""What a method gives up for what it gains, over the grid of its hyperparameter."""
+"""Trade-offs of a method over the grid of its hyperparameter."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def tradeoff(
     favorable: Any = None,
     sample_weight: Any = None,
 ) -> Tradeoff:
-    """Fit a method over its grid, and judge it on the fitting rows and on test rows.
+    """Fit a method over its grid, and evaluate it on the fitting rows and on test rows.
 
     What does not depend on the hyperparameter is done once: the base model is fitted once, and
     estimators with a `fit_path` reuse all they can.
@@ -184,13 +184,13 @@ def _numbers(grid: Any) -> list[float]:
 
 
 def method_of(estimator: Any) -> Method:
-    """The method an estimator does, by its class, and by its settings where several have that."""
-    known = [method for method in METHODS.values() if isinstance(estimator, method.estimator)]
-    for method in known:
+    """The method of an estimator, by its class, and by its settings where several share it."""
+    candidates = [method for method in METHODS.values() if isinstance(estimator, method.estimator)]
+    for method in candidates:
         if all(getattr(estimator, name) == value for name, value in method.settings.items()):
             return method
-    if known:
-        return known[0]
+    if candidates:
+        return candidates[0]
     raise InputTypeError(
         f"{type(estimator).__name__} is none of the methods; they are "
         f"{sorted({method.estimator.__name__ for method in METHODS.values()})}."
@@ -198,7 +198,7 @@ def method_of(estimator: Any) -> Method:
 
 
 def default_grid(method: Method, estimator: Any) -> Sequence[float | None]:
-    """The paper's values for the estimator's criterion; None where there is nothing to vary."""
+    """The paper's values for the estimator's criterion; None if nothing varies."""
     if method.hyperparameter is None:
         return (None,)
     return method.grid[method.criterion_of(estimator)]
@@ -274,7 +274,7 @@ def _classification(
 
 
 def chances(method: Method, fitted: Any, X: Any) -> Any:
-    """With which probability each class is decided: 0 or 1 where no lot is drawn."""
+    """The probability of deciding each class: 0 or 1 where nothing is random."""
     if method.randomized:
         return fitted.predict_proba(X)
     return (fitted.predict(X)[:, None] == fitted.classes_).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A rule for predicted amounts, as a value: lines for each group, that leave Python."""
+"""A rule for predicted amounts, as a value: lines for each group, exportable from Python."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ class AmountRule:
 
     @property
     def draws(self) -> bool:
-        """Whether a lot decides anywhere."""
+        """Whether any prediction is random."""
         return self.moves.draws
 
     def amounts(self, before: Any, codes: Codes | None = None, lots: Any = None) -> Floats:
-        """What predictions become.
+        """The new values of predictions.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class AmountRule:
         return self.moves.amounts(values, pool, np.asarray(lots, np.float64))
 
     def simplified(self, tolerance: float) -> AmountRule:
-        """The same with fewer pieces, none of whose predictions is off by more than so much.
+        """The same with fewer pieces, with predictions off by at most `tolerance`.
 
         Parameters
         ----------
@@ -120,9 +120,9 @@ class AmountRule:
         for pool in range(moves.pools):
             cuts = moves.cuts[pool][np.isfinite(moves.cuts[pool])]
             images = moves.expected(cuts, np.full(len(cuts), pool))
-            kept = _knots(cuts, images, tolerance)
+            knots = _knots(cuts, images, tolerance)
             ends = moves.slope[pool, 0, 0], moves.slope[pool, len(cuts), 0]
-            lines.append((cuts[kept], images[kept], *ends))
+            lines.append((cuts[knots], images[knots], *ends))
         return AmountRule(broken_lines(lines, moves.grouping))
 
     def explain(self) -> str:
@@ -270,23 +270,25 @@ class AmountRule:
 
 def _padded(pools: Sequence[tuple[Any, Any]]) -> Moves:
     """Cuts and pieces of each pool as arrays, all as long as the longest."""
-    pieces = max(len(own) for _, own in pools)
-    outcomes = max(len(piece["outcomes"]) for _, own in pools for piece in own)
+    pieces = max(len(pieces_of_pool) for _, pieces_of_pool in pools)
+    outcomes = max(
+        len(piece["outcomes"]) for _, pieces_of_pool in pools for piece in pieces_of_pool
+    )
     if len(pools) * pieces * outcomes > MOST_NUMBERS:
         raise InputError("The rule is too large to be read.")
     cuts = np.full((len(pools), pieces - 1), np.inf)
     anchor = np.zeros((len(pools), pieces))
     lines = np.zeros((len(pools), pieces, outcomes, 3))
     lines[..., 0] = 1.0
-    for pool, (edges, own) in enumerate(pools):
+    for pool, (edges, pieces_of_pool) in enumerate(pools):
         cuts[pool, : len(edges)] = edges
-        for place, piece in enumerate(own):
+        for place, piece in enumerate(pieces_of_pool):
             anchor[pool, place] = piece["anchor"]
-            known = np.array(piece["outcomes"], dtype=np.float64)
-            lines[pool, place, : len(known)] = known
-            if known[-1, 0] != 1 or (np.diff(known[:, 0], prepend=0) < 0).any():
+            rows_of_piece = np.array(piece["outcomes"], dtype=np.float64)
+            lines[pool, place, : len(rows_of_piece)] = rows_of_piece
+            if rows_of_piece[-1, 0] != 1 or (np.diff(rows_of_piece[:, 0], prepend=0) < 0).any():
                 raise InputError("The rule is damaged: the ends of its lots do not rise to 1.")
-        if len(own) != len(edges) + 1 or (np.diff(edges) < 0).any():
+        if len(pieces_of_pool) != len(edges) + 1 or (np.diff(edges) < 0).any():
             raise InputError("The rule is damaged: its pieces do not fit its cuts.")
     if not all(np.isfinite(part).all() for part in (anchor, lines)):
         raise InputError("The rule is damaged: some of its numbers are infinite.")
@@ -326,12 +328,12 @@ def outcomes(
 ) -> Moves:
     """Random values, given by group as (cuts, and of each piece (ends of the lots, values))."""
     size = max(len(cuts) for cuts, _ in pieces)
-    most = max(len(ends) for _, own in pieces for ends, _ in own)
+    width = max(len(ends) for _, pieces_of_pool in pieces for ends, _ in pieces_of_pool)
     cuts = np.full((len(pieces), size), np.inf)
-    end, start = np.ones((len(pieces), size + 1, most)), np.zeros((len(pieces), size + 1, most))
-    for at, (places, own) in enumerate(pieces):
+    end, start = np.ones((len(pieces), size + 1, width)), np.zeros((len(pieces), size + 1, width))
+    for at, (places, pieces_of_pool) in enumerate(pieces):
         cuts[at, : len(places)] = places
-        for piece, (ends, values) in enumerate(own):
+        for piece, (ends, values) in enumerate(pieces_of_pool):
             end[at, piece, : len(ends)] = ends
             start[at, piece] = values[-1]
             start[at, piece, : len(values)] = values
@@ -340,17 +342,17 @@ def outcomes(
 
 
 def _knots(places: Floats, images: Floats, tolerance: float) -> list[int]:
-    """Some of the knots: lines through them pass all others at most so far away.
+    """Some of the knots: lines through them are within `tolerance` of all others.
 
     From the last knot kept, the slopes that pass every later knot closely enough are an interval
     that shrinks; the next is kept where a line to it would leave it.
     """
-    kept, low, high = [0], -np.inf, np.inf
+    knots, low, high = [0], -np.inf, np.inf
     for at in range(1, len(places)):
-        run, rise = places[at] - places[kept[-1]], images[at] - images[kept[-1]]
+        run, rise = places[at] - places[knots[-1]], images[at] - images[knots[-1]]
         if not low <= rise / run <= high:
-            kept.append(at - 1)
+            knots.append(at - 1)
             low, high = -np.inf, np.inf
             run, rise = places[at] - places[at - 1], images[at] - images[at - 1]
         low, high = max(low, (rise - tolerance) / run), min(high, (rise + tolerance) / run)
-    return [*kept, len(places) - 1] if len(places) > 1 else kept
+    return [*knots, len(places) - 1] if len(places) > 1 else knots

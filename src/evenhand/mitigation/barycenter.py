@@ -84,25 +84,25 @@ class BarycenterRegressor(PathFitter, GroupRegressor):
 
     @property
     def rule_(self) -> AmountRule:
-        """The new value of a base prediction, as lines that can be written down elsewhere."""
+        """The new value of a base prediction, as lines that can be exported."""
         check_is_fitted(self)
-        known, part = self.known_, self.fraction
-        images = (1 - part) * known.values + part * self.images_
+        sample, fraction = self.known_, self.fraction
+        images = (1 - fraction) * sample.values + fraction * self.images_
         lines = [
-            (known.values[start:end], images[start:end], 1 - part, 1 - part)
-            for start, end in zip(known.starts, known.ends, strict=True)
+            (sample.values[start:end], images[start:end], 1 - fraction, 1 - fraction)
+            for start, end in zip(sample.starts, sample.ends, strict=True)
         ]
         return AmountRule(broken_lines(lines, self._grouping()))
 
     def _fit(self, rows: Rows) -> None:
         scores, share = self._fit_base(rows), shares(rows.group, rows.weight)
         parts = self._halved(rows) if self.halves else (np.arange(len(scores)),)
-        known = [
+        samples = [
             ordered(scores[part], rows.group[part], rows.weight[part], len(share)) for part in parts
         ]
-        self.known_ = known[0]
+        self.known_ = samples[0]
         middle = (self.known_.below + self.known_.upto) / 2
-        self.images_ = barycentric_quantiles(known[-1], share, middle)
+        self.images_ = barycentric_quantiles(samples[-1], share, middle)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         scores = self._base(X)
@@ -110,7 +110,7 @@ class BarycenterRegressor(PathFitter, GroupRegressor):
         return np.asarray(scores + self.fraction * (moved - scores))
 
     def _halved(self, rows: Rows) -> tuple[Codes, Codes]:
-        """A random half of the rows of each group, and the other; one that is alone is in both."""
+        """A random half of the rows of each group, and the other; a single row is in both."""
         group = rows.group
         order = np.lexsort((self._lots(rows.X, " halves"), group))
         sizes = np.bincount(group)
@@ -149,15 +149,17 @@ class Ordered:
 
         In ascending order all searches walk through memory; at random they would jump.
         """
-        order, inorder = ascending(values)
-        whose = group[order]
-        rank = np.searchsorted(self.pooled, inorder, side="right")
-        last = np.searchsorted(self.keys, whose * (len(self.pooled) + 1) + rank, side="right") - 1
-        left = np.maximum(last, self.starts[whose])
-        right = np.minimum(left + 1, self.ends[whose] - 1)
+        order, ascending_values = ascending(values)
+        groups = group[order]
+        rank = np.searchsorted(self.pooled, ascending_values, side="right")
+        last = np.searchsorted(self.keys, groups * (len(self.pooled) + 1) + rank, side="right") - 1
+        left = np.maximum(last, self.starts[groups])
+        right = np.minimum(left + 1, self.ends[groups] - 1)
         gap = self.values[right] - self.values[left]
-        part = np.clip((inorder - self.values[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0)
-        answers = np.empty_like(inorder)
+        part = np.clip(
+            (ascending_values - self.values[left]) / np.where(gap > 0, gap, 1.0), 0.0, 1.0
+        )
+        answers = np.empty_like(ascending_values)
         answers[order] = images[left] + part * (images[right] - images[left])
         return answers
 
@@ -191,7 +193,7 @@ def _levels(mass: Floats, ends: Codes) -> tuple[Floats, Floats]:
     return (grown[:-1] - before) / total, (grown[1:] - before) / total
 
 
-def barycentric_quantiles(known: Ordered, share: Floats, levels: Floats) -> Floats:
+def barycentric_quantiles(sample: Ordered, share: Floats, levels: Floats) -> Floats:
     """Quantiles of the W2 barycenter: those of the groups, averaged by share.
 
     A group's quantile jumps by the gap to its next value, so the average is one running sum of
@@ -201,9 +203,9 @@ def barycentric_quantiles(known: Ordered, share: Floats, levels: Floats) -> Floa
     >>> barycentric_quantiles(two, np.array([0.5, 0.5]), np.array([0.25, 0.75]))
     array([5., 7.])
     """
-    gaps = np.diff(known.values, append=0.0) * np.repeat(share, known.ends - known.starts)
-    gaps[known.ends - 1] = 0.0
-    order = np.argsort(known.upto)
+    gaps = np.diff(sample.values, append=0.0) * np.repeat(share, sample.ends - sample.starts)
+    gaps[sample.ends - 1] = 0.0
+    order = np.argsort(sample.upto)
     grown = np.append(0.0, np.cumsum(gaps[order]))
-    below, upto = (np.searchsorted(known.upto[order], levels + near) for near in (-NEAR, NEAR))
-    return np.asarray(share @ known.values[known.starts] + (grown[below] + grown[upto]) / 2)
+    below, upto = (np.searchsorted(sample.upto[order], levels + near) for near in (-NEAR, NEAR))
+    return np.asarray(share @ sample.values[sample.starts] + (grown[below] + grown[upto]) / 2)

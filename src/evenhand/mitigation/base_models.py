@@ -1,4 +1,4 @@
-"""The model under a method: fitted once, fitted again and again, or fitted elsewhere."""
+"""The model under a method: fitted once, repeatedly, or elsewhere."""
 
 from __future__ import annotations
 
@@ -198,13 +198,13 @@ def fit_underlying(
 
 
 def fitted(model: Any, X: Any, y: Any, **weights: Any) -> Any:
-    """The model, fitted, or our error in its words."""
+    """Fit the model, or raise our error in its words."""
     with refusing(f"{type(model).__name__}, the base model, cannot be fitted"):
         return model.fit(X, y, **weights)
 
 
 def weight_parameter(estimator: Any) -> str:
-    """By which name an estimator's fit takes sample weights; a pipeline hands them to its end."""
+    """The name of sample weights in an estimator's fit; a pipeline passes them to its last step."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         return f"{name}__{weight_parameter(last)}"
@@ -217,7 +217,7 @@ def weight_parameter(estimator: Any) -> str:
 
 
 def _request_weights(pipeline: Pipeline) -> None:
-    """Route sample weights to the end of a pipeline, and elsewhere where its owner said so."""
+    """Route sample weights to the last step of a pipeline, and others where requested."""
     for _, step in pipeline.steps[:-1]:
         fit = getattr(get_routing_for_object(step), "fit", None)
         if fit is not None and "sample_weight" in fit.requests:
@@ -287,7 +287,7 @@ class Refitting:
         return cls(estimator, X, transformers)
 
     def rows(self, which: NDArray[np.intp]) -> Refitting:
-        """The same model with these rows, which may repeat."""
+        """The same model with these rows, possibly repeated."""
         return Refitting(self.model, rows_of(self.X, which), self.transformers)
 
     def alike(self, kind: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -306,7 +306,7 @@ class Refitting:
         return (everyone, everyone) if unlike.sum() else (first, inverse)
 
     def fit(self, labels: NDArray[Any], weight: NDArray[np.float64], start: Any = None) -> Any:
-        """The model fitted to labels and weights; one label only makes it a constant.
+        """The model fitted to labels and weights; a constant if there is one label only.
 
         `start` is an earlier fit to begin from.
         """
@@ -319,8 +319,8 @@ class Refitting:
         model.set_params(warm_start=True).fit(self.X, labels, sample_weight=weight)
         return model.set_params(warm_start=self.model.warm_start)
 
-    def whole(self, model: Any) -> Any:
-        """A fitted model that reads the features as they were before they were prepared."""
+    def assembled(self, model: Any) -> Any:
+        """A fitted model that reads the features before preparation."""
         if self.transformers is None:
             return model
         return Pipeline([*self.transformers.steps, ("model", model)])

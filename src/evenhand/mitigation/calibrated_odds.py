@@ -84,7 +84,7 @@ class CalibratedOddsClassifier(GroupClassifier):
             self.notes_ += (f"Even withholding all scores of group {name} leaves its cost lower.",)
 
     def _as_rule(self) -> DecisionRule:
-        """In each group the model's own labels, or where scores are withheld one label for all."""
+        """The model's own labels in each group, or one label for all where scores are withheld."""
         sign = 1.0 if self.favorable_ else -1.0
         at = np.nextafter(0.5, 0) if self.favorable_ else 0.5  # a score of ½ is favorable
         own = np.array([[0.0, at], [0.0, at - 1]])

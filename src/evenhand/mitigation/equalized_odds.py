@@ -91,7 +91,7 @@ class EqualizedOddsClassifier(GroupClassifier):
         return np.column_stack([1 - chance, chance])
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
-        """The largest difference of the odds, which are made equal."""
+        """The largest difference of the odds, and its bound."""
         groups = len(self.sensitive_.labels)
         total = cell_masses(rows.y, rows.group, 2, groups, rows.sample_weight)
         chosen = cell_masses(rows.y, rows.group, 2, groups, rows.weight * decided[:, 1])
@@ -150,9 +150,9 @@ def equalizing_chances(
     best = _solve(loss, equations, limits)
     labels = mass.sum(axis=0) * [[1], [-1]]
     changes = np.concatenate([labels.T.ravel() / mass.sum(), np.zeros(2)])
-    least = float(loss @ best)
-    fewest = _solve(changes, equations, [*limits, (loss, least + SLACK)])
-    return np.clip(fewest[: 2 * groups].reshape(groups, 2), 0, 1), least
+    minimum = float(loss @ best)
+    fewest = _solve(changes, equations, [*limits, (loss, minimum + SLACK)])
+    return np.clip(fewest[: 2 * groups].reshape(groups, 2), 0, 1), minimum
 
 
 def _equations(mass: Floats) -> Floats:
@@ -168,10 +168,10 @@ def _equations(mass: Floats) -> Floats:
 
 
 def _solve(loss: Floats, equations: Floats, limits: Sequence[tuple[Floats, float]]) -> Floats:
-    """The unknowns of least loss; of each limit, they weigh no more than so much."""
+    """The unknowns of least loss that satisfy the equations and the limits."""
     bound = {}
     if limits:
-        bound = {"A_ub": [row for row, _ in limits], "b_ub": [most for _, most in limits]}
+        bound = {"A_ub": [row for row, _ in limits], "b_ub": [limit for _, limit in limits]}
     zeros = np.zeros(len(equations))
     solved = linprog(loss, A_eq=equations, b_eq=zeros, bounds=(0, 1), method="highs", **bound)
     if not solved.success:

@@ -1,4 +1,4 @@
-"""The parents of classification and of regression methods: a base model, and a rule on top."""
+"""Base classes of classification and regression methods: a base model, and a rule on top."""
 
 from __future__ import annotations
 
@@ -119,17 +119,17 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
 
     def _tell_shared(self, rows: Rows) -> None:
         chances = self._decide(rows.X, rows.group)
-        by_lot = np.flatnonzero(chances.max(axis=1) < 1)
+        at_random = np.flatnonzero(chances.max(axis=1) < 1)
 
         def bounded(lots: Floats) -> tuple[float, float] | None:
             decided = chances.copy()
-            decided[by_lot] = np.eye(len(self.classes_))[drawn(chances[by_lot], lots)]
+            decided[at_random] = np.eye(len(self.classes_))[drawn(chances[at_random], lots)]
             return self._bounded(rows, decided)
 
-        self._tell_ties(rows, by_lot, bounded)
+        self._tell_ties(rows, at_random, bounded)
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float] | None:  # noqa: ARG002
-        """What the method bounds, of decisions on the fitting rows, and the bound."""
+        """The bounded quantity of decisions on the fitting rows, and the bound."""
         return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -158,15 +158,19 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return class_probabilities(self.estimator_, self._features(X), self.classes_)
 
     def _rule_names(self) -> dict[str, Any]:
-        """What a rule calls its classes, and the groups where it asks for them."""
+        """The names of a rule's classes, and of its groups if it uses them."""
         names = {"classes": self.classes_.tolist()}
         if self._asks_group():
-            seen = self.sensitive_
-            names |= {"columns": seen.columns, "groups": seen.labels, "cuts": seen.cuts}
+            sensitive = self.sensitive_
+            names |= {
+                "columns": sensitive.columns,
+                "groups": sensitive.labels,
+                "cuts": sensitive.cuts,
+            }
         return names
 
     def _favorable_place(self, matters: bool) -> int:
-        """The place of the favorable label among two; asked for where it matters and is not told.
+        """The place of the favorable label among two; required where it matters and is not given.
 
         Where it does not matter, nor is told, it is the last.
         """
@@ -175,19 +179,19 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         return len(labels) - 1 if label is None else int(labels.index(label))
 
     def _refuse_unless_binary(self) -> None:
-        """Refuse what `_needs_two` excludes, and name the methods that take it."""
+        """Refuse data that `_needs_two` excludes, and name the methods that take them."""
         if len(self.classes_) < 2:
             raise InputError(f"y holds one class only ({self.classes_[0]}); two are needed.")
-        there = {"classes": tuple(self.classes_), "groups": self.sensitive_.labels}
+        present = {"classes": tuple(self.classes_), "groups": self.sensitive_.labels}
         scope = {"classes": "Only binary classification is", "groups": "Only two groups are"}
         for quantity in self._needs_two:
-            if len(there[quantity]) > 2:
-                listed = ", ".join(map(show, there[quantity][:6]))
-                others = able(GroupClassifier, partial(_takes_any, quantity))
+            if len(present[quantity]) > 2:
+                listed = ", ".join(map(show, present[quantity][:6]))
+                alternatives = able(GroupClassifier, partial(_takes_any, quantity))
                 raise InputError(
                     f"{scope[quantity]} supported by {type(self).__name__}, and there are "
-                    f"{len(there[quantity])} {quantity} ({listed}): use one of "
-                    f"{', '.join(others)}, which take any number."
+                    f"{len(present[quantity])} {quantity} ({listed}): use one of "
+                    f"{', '.join(alternatives)}, which take any number."
                 )
 
 
@@ -244,7 +248,7 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         self._tell_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:  # noqa: ARG002
-        """What the method bounds, where the fitting rows have these lots, and the bound."""
+        """The bounded quantity where the fitting rows have these draws, and the bound."""
         return None
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -262,8 +266,8 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
 
     def _grouping(self) -> Grouping:
         """How a rule reads the group from columns."""
-        seen = self.sensitive_
-        return Grouping.of(seen.columns, seen.labels, seen.cuts)
+        sensitive = self.sensitive_
+        return Grouping.of(sensitive.columns, sensitive.labels, sensitive.cuts)
 
     def _base(self, X: Any) -> Floats:
         """The base model's predictions."""

@@ -1,4 +1,4 @@
-"""The frontier's recommended rules as an estimator: chosen by rows that they were not fitted to."""
+"""The frontier's recommended rules as an estimator: chosen by held-out rows."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ class FrontierClassifier(RateConstrainedClassifier):
 
     @property
     def _seed(self) -> int:
-        """Of the folds, which are the same from fit to fit unless `random_state` is a number."""
-        given = self.random_state
-        return seed_of(given) if isinstance(given, int | np.integer) else 0
+        """The seed of the folds, which are equal from fit to fit unless `random_state` is one."""
+        state = self.random_state
+        return seed_of(state) if isinstance(state, int | np.integer) else 0
 
     def _unseen_scores(self, rows: Rows) -> Floats:
-        """The probabilities of each row by a base model that was fitted to other rows.
+        """The out-of-fold probabilities of each row by the base model.
 
         A base model that follows its fitting rows is too sure of them. Where it came fitted, or
         some class has too few rows to leave any out, it is asked as it is.
@@ -134,14 +134,14 @@ class FrontierClassifier(RateConstrainedClassifier):
         features = self._features(rows.X)
         scores = np.empty((len(rows.y), len(self.classes_)))
         fold = _folds(rows.y, self._seed)
-        for left_out in range(FOLDS):
-            inside, outside = np.flatnonzero(fold != left_out), np.flatnonzero(fold == left_out)
+        for held_out in range(FOLDS):
+            inside, outside = np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out)
             weight = None if rows.sample_weight is None else rows.sample_weight[inside]
             model = fit_underlying(
                 self.estimator, rows_of(features, inside), self.classes_[rows.y[inside]], weight
             )
-            seen = class_probabilities(model, rows_of(features, outside), self.classes_)
-            scores[outside] = seen
+            probabilities = class_probabilities(model, rows_of(features, outside), self.classes_)
+            scores[outside] = probabilities
         return scores
 
 

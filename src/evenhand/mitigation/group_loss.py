@@ -1,4 +1,4 @@
-"""FairReg as it is run in practice: bounded group loss, by a grid of weights for the groups."""
+"""FairReg in practice: bounded group loss, by a grid of weights of the groups."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class BoundedGroupLossRegressor(PathFitter, GroupRegressor):
         self._choose(self._tried(rows), shares(rows.group, rows.weight))
 
     def _tried(self, rows: Rows) -> list[Any]:
-        """The models of all points of the grid, which is kept as `grid_`."""
+        """The models of all points of the grid, which is stored as `grid_`."""
         base = LinearRegression() if self.estimator is None else self.estimator
         prepared = Refitting.prepare(base, self._features(rows.X), rows.y)
         weights = spread(shares(rows.group, rows.weight), self.grid_size)
@@ -122,10 +122,10 @@ class BoundedGroupLossRegressor(PathFitter, GroupRegressor):
             models = fit_one_by_one(prepared, rows, weights)
             losses = losses_of(models, prepared, rows, LOSSES[self.loss], self.bounds)
         self.grid_ = WeightGrid(weights, losses)
-        return [prepared.whole(model) for model in models]
+        return [prepared.assembled(model) for model in models]
 
     def _choose(self, models: list[Any], share: Floats) -> Self:
-        """Take the best point of the grid for this weight of the constraint."""
+        """Choose the best point of the grid for this weight of the constraint."""
         self._check_values()
         chosen = self.grid_.best(share, self.constraint_weight)
         self.weights_, self.estimator_ = self.grid_.weights[chosen], models[chosen]
@@ -204,9 +204,9 @@ class Grams:
         total /= total[:, :1, :1]
         centered = total[:, 1:, 1:] - total[:, 1:, :1] * total[:, :1, 1:]
         size, directions = np.linalg.eigh(centered[:, :-1, :-1])
-        known = size > UNIDENTIFIED * np.maximum(size[:, -1:], np.finfo(float).tiny)
+        identified = size > UNIDENTIFIED * np.maximum(size[:, -1:], np.finfo(float).tiny)
         along = np.einsum("wij,wi->wj", directions, centered[:, :-1, -1])
-        along = np.where(known, along, 0.0) / np.where(known, size, 1.0)
+        along = np.where(identified, along, 0.0) / np.where(identified, size, 1.0)
         slopes = np.einsum("wij,wj->wi", directions, along)
         intercepts = total[:, 0, -1] - np.einsum("wi,wi->w", slopes, total[:, 0, 1:-1])
         return intercepts, slopes
@@ -219,7 +219,7 @@ class Grams:
         return np.asarray(np.maximum(squares, 0.0))
 
     def original(self, intercept: float, slopes: Floats) -> tuple[float, Floats]:
-        """An intercept and coefficients for features and target as they were."""
+        """An intercept and coefficients for the original features and target."""
         in_units = slopes * self.scale[-1] / self.scale[:-1]
         level = self.mean[-1] + intercept * self.scale[-1] - in_units @ self.mean[:-1]
         return float(level), in_units
@@ -263,7 +263,7 @@ def fit_by_grams(prepared: Refitting, rows: Rows, weights: Floats) -> tuple[list
 
 
 def fit_one_by_one(prepared: Refitting, rows: Rows, weights: Floats) -> list[Any]:
-    """Any model that takes sample weights, for one weighting of the groups after the other."""
+    """Any model that takes sample weights, for one weighting of the groups at a time."""
     sums = np.bincount(rows.group, rows.weight)
     name = weight_parameter(prepared.model)
     models = []
@@ -284,5 +284,5 @@ def losses_of(
     sums = np.bincount(rows.group, rows.weight)
     low, high = (-np.inf, np.inf) if bounds is None else bounds
     y = np.clip(rows.y, low, high)
-    lost = (loss(y - np.clip(np.ravel(model.predict(prepared.X)), low, high)) for model in models)
-    return np.array([np.bincount(rows.group, rows.weight * one) / sums for one in lost])
+    errors = (loss(y - np.clip(np.ravel(model.predict(prepared.X)), low, high)) for model in models)
+    return np.array([np.bincount(rows.group, rows.weight * error) / sums for error in errors])

@@ -1,4 +1,4 @@
-"""What all methods share: groups read from columns of X, and the lots of random decisions."""
+"""Shared by all methods: groups read from columns of X, and the draws of random decisions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _draws(estimator: Any) -> bool:
 
 
 class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
-    """An estimator whose X holds the group columns, of which the base model may see none.
+    """An estimator whose X holds the group columns, which may be hidden from the base model.
 
     A method says in `criteria` what it can make equal, in `stage` whether it works on the data, on
     the fit of the model or on its scores, in `hyperparameter` what trades performance for parity;
@@ -142,8 +142,8 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     @property
     def key_(self) -> int:
         """The key of the lots."""
-        given = self.random_state
-        return int(given) if isinstance(given, int | np.integer) else self._key
+        state = self.random_state
+        return int(state) if isinstance(state, int | np.integer) else self._key
 
     @suggests_names
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -181,7 +181,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
 
     @abstractmethod
     def _tell_shared(self, rows: Rows) -> None:
-        """Note how the bound changes where people who agree share a lot."""
+        """Note how the bound changes where people with equal values share a draw."""
 
     @available_if(_draws)  # type: ignore[untyped-decorator]
     def lots(self, X: Any) -> Floats:
@@ -205,17 +205,17 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return self._lots(self._checked(X, reset=False))
 
     def _lots(self, X: Any, purpose: str = "", only: Codes | None = None) -> Floats:
-        """The lots of (only these) rows; for other purposes than `predict`, independent ones."""
+        """The draws of (only these) rows; for other purposes than `predict`, independent ones."""
         key = f"{self.key_}{purpose}"
         if self.row_id is None:  # equal rows are counted in all of X
-            own = lots(self._ids(X), key=key, distinct=True)
-            if len(own) == 1 and getattr(self, "_tied", False):
+            hashes = lots(self._ids(X), key=key, distinct=True)
+            if len(hashes) == 1 and getattr(self, "_tied", False):
                 warnings.warn(ONE_BY_ONE.format(ids="row_id="), UserWarning, stacklevel=3)
-            return own if only is None else own[only]
+            return hashes if only is None else hashes[only]
         return lots(_some(self._ids(X), only), key=key)
 
-    def _tell_ties(self, rows: Rows, by_lot: Codes, bounded: Callable[[Floats], Any]) -> None:
-        """Note how far rows that agree break the bound where they are served one by one.
+    def _tell_ties(self, rows: Rows, at_random: Codes, bounded: Callable[[Floats], Any]) -> None:
+        """Note how far equal rows exceed the bound where they are decided one by one.
 
         `bounded` gives what the method bounds, where these rows have some lots, and the bound; or
         None, where it bounds nothing.
@@ -223,14 +223,14 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         self._tied = 0
         if self.row_id is not None or not self.draw or not _draws(self):
             return
-        shared = lots(_some(self._ids(rows.X), by_lot), key=self.key_)
+        shared = lots(_some(self._ids(rows.X), at_random), key=self.key_)
         self._tied = int(tied(shared).sum())
-        told = bounded(shared) if self._tied else None
-        if told is None:
+        values = bounded(shared) if self._tied else None
+        if values is None:
             return
-        value, bound = told
-        together = bounded(self._lots(rows.X, only=by_lot))[0]
-        if value > max(bound, together) + LEAST_EXCESS:
+        value, bound = values
+        distinct = bounded(self._lots(rows.X, only=at_random))[0]
+        if value > max(bound, distinct) + LEAST_EXCESS:
             self.notes_ += (
                 f"{self._tied:,} of {len(rows.y):,} fitting rows are decided at random and agree "
                 "with another in all values, and no row_id= tells them apart. In one call each "
@@ -239,7 +239,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             )
 
     def _ids(self, X: Any) -> Any:
-        """What names each row: columns, the index, or the values that the decision reads."""
+        """The ids of rows: columns, the index, or the values that the decision reads."""
         if self.row_id is None:
             return X if self._asks_group() or self.sees_group else self._features(X)
         return self.sensitive_.ids(X)
@@ -249,7 +249,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return self._reads_group
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        """X as scikit-learn wants it; a dataframe stays one.
+        """X checked by scikit-learn; a dataframe stays one.
 
         A method that does not read the group takes dataframes without it, where the base model
         does not see it either.
@@ -273,13 +273,13 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return X
 
     def _refuse_nameless(self) -> None:
-        """An array has no column that could be found by its name."""
+        """Refuse an array where columns are found by name."""
         group = [self.group] if isinstance(self.group, str | int) else self.group
-        named = [name for name in group if isinstance(name, str)]
-        if named:
+        names = [name for name in group if isinstance(name, str)]
+        if names:
             raise InputError(
                 f"{type(self).__name__} was fitted on a dataframe, and finds the group by its "
-                f"column {named[0]!r}, which an array does not have. Pass a dataframe."
+                f"column {names[0]!r}, which an array does not have. Pass a dataframe."
             )
 
     def _rows(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Rows:
@@ -288,44 +288,44 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             check_consistent_length(X, y)
         if sample_weight is not None:
             sample_weight = checked_weight(sample_weight, X)
-            there = np.flatnonzero(sample_weight)
-            X, y, sample_weight = rows_of(X, there), y[there], sample_weight[there]
+            positive = np.flatnonzero(sample_weight)
+            X, y, sample_weight = rows_of(X, positive), y[positive], sample_weight[positive]
         self._key = key_of(self.random_state)
         if isinstance(self.group, Probable) and not self._takes_probable:
-            others = able(GroupReader, lambda other: other._takes_probable)
+            alternatives = able(GroupReader, lambda other: other._takes_probable)
             raise InputTypeError(
-                f"{type(self).__name__} needs the group of every row; {', '.join(others)} can do "
-                "with probabilities."
+                f"{type(self).__name__} needs the group of every row; {', '.join(alternatives)} "
+                "can do with probabilities."
             )
         self.sensitive_, codes = Sensitive.read(X, self.group, self.bins, self.row_id)
         self.notes_ = ()
         return Rows(X, y, codes, sample_weight)
 
     def _features(self, X: Any) -> Any:
-        """What the base model reads of X."""
+        """The features of X that the base model reads."""
         return self.sensitive_.features(X, self.sees_group)
 
     @contextmanager
     def _telling_text(self, X: Any) -> Iterator[None]:
-        """Where a base model refuses text that it was shown, name the columns and the way out."""
+        """Where a base model refuses text, name the columns and the way out."""
         try:
             yield
         except (ValueError, TypeError) as failure:
             refusal = failure.__cause__ or failure
-            shown = self.sensitive_.text(X, self.sees_group)
+            columns = self.sensitive_.text(X, self.sees_group)
             is_about = isinstance(refusal, ValueError) and ABOUT_TEXT.search(str(refusal))
-            if not shown or not is_about:
+            if not columns or not is_about:
                 raise
-            ways = [self._way_to_encode(", ".join(map(repr, shown)))]
-            if any(name in self.sensitive_.columns for name in shown):
+            ways = [self._way_to_encode(", ".join(map(repr, columns)))]
+            if any(name in self.sensitive_.columns for name in columns):
                 ways.insert(0, "pass sees_group=False, which keeps the group from the base model")
             raise InputError(
-                f"X has text in {', '.join(map(repr, shown))}, which the base model cannot read "
+                f"X has text in {', '.join(map(repr, columns))}, which the base model cannot read "
                 f"({refusal}): {', or '.join(ways)}."
             ) from failure
 
     def _way_to_encode(self, columns: str) -> str:
-        """How a base model comes to read columns of text."""
+        """How to encode columns of text for the base model."""
         own = "LinearRegression()" if isinstance(self, RegressorMixin) else "LogisticRegression()"
         model = own if self.estimator is None else "your_estimator"
         return (
@@ -339,35 +339,35 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             return np.full(X.shape[0], -1, np.intp)
         codes = self.sensitive_.codes(X)
         if self.unseen == "error" and (codes < 0).any():
-            strangers = ", ".join(map(show, self.sensitive_.unseen(X)))
-            seen = ", ".join(map(show, self.sensitive_.labels))
+            unseen = ", ".join(map(show, self.sensitive_.unseen(X)))
+            labels = ", ".join(map(show, self.sensitive_.labels))
             raise InputError(
-                f"X has groups that were not seen at fit: {strangers} (seen: {seen}). "
+                f"X has groups that were not seen at fit: {unseen} (seen: {labels}). "
                 'Fit with them, or pass unseen="base" to give them the base model\'s prediction.'
             )
         return codes
 
     def _tell_unbound(
-        self, what: str, value: float, measure: MeasureLike = "mpd", bound: str = "epsilon"
+        self, quantity: str, value: float, measure: MeasureLike = "mpd", bound: str = "epsilon"
     ) -> None:
-        """Say that the bound changes nothing, which may be one in another unit than was meant.
+        """Note that the bound changes nothing; it may be in another unit than intended.
 
         `what` is bounded, and `value` without the bound. Without a word to the caller where none
         can be missed: 1 and more bounds no rate.
         """
-        most = float(getattr(self, bound))
+        limit = float(getattr(self, bound))
         note = (
-            f"{bound}={most:g} changes nothing: without it, {what} is {value:.3g} on the rows of "
-            "the fit."
+            f"{bound}={limit:g} changes nothing: without it, {quantity} is {value:.3g} on the rows "
+            "of the fit."
         )
-        known = resolve(measure)
-        if not known.is_width:
+        registered = resolve(measure)
+        if not registered.is_width:
             note += (
-                f" {bound} is a bound on {known.title}; for the largest difference "
+                f" {bound} is a bound on {registered.title}; for the largest difference "
                 "between two groups, pass measure='mpd'."
             )
         self.notes_ += (note,)
-        if value > 0 and most < 1:
+        if value > 0 and limit < 1:
             warnings.warn(note, UnboundWarning, stacklevel=2)
 
     @property
@@ -377,12 +377,12 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return ALIASES.get(criterion, criterion) if isinstance(criterion, str) else criterion
 
     def _require_criterion(self) -> str:
-        """The criterion asked for, or an error that names those there are and who can meet it."""
+        """The requested criterion, or an error that names the possible ones and other methods."""
         criterion = self._asked
         if criterion in self.criteria:
             return criterion
-        others = able(GroupReader, lambda other: criterion in other.criteria)
-        hint = f"; {', '.join(others)} can" if others else ""
+        alternatives = able(GroupReader, lambda other: criterion in other.criteria)
+        hint = f"; {', '.join(alternatives)} can" if alternatives else ""
         raise InputError(
             f"{type(self).__name__} cannot meet the criterion {criterion!r}, only "
             f"{', '.join(map(repr, self.criteria))}{hint}."
@@ -390,7 +390,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
 
 
 class PathFitter(GroupReader, ABC):
-    """A method that fits all values of its hyperparameter in one go."""
+    """A method that fits all values of its hyperparameter at once."""
 
     def fit_path(
         self, X: Any, y: Any, grid: Iterable[float], sample_weight: Any = None
@@ -419,11 +419,11 @@ class PathFitter(GroupReader, ABC):
 
     @abstractmethod
     def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
-        """Fitted copies of this estimator, which nobody else holds."""
+        """Fitted copies of this estimator, owned by the caller."""
 
 
 def able(parent: type[Any], can: Callable[[Any], bool]) -> list[str]:
-    """The names of our estimators under a parent that can do something.
+    """The names of our estimators under a parent that satisfy a condition.
 
     They are found as its subclasses, so that no method needs to import another to name it.
     """
@@ -446,7 +446,7 @@ def _some(ids: Any, only: Codes | None) -> Any:
 
 
 def draws_of(random_state: Any) -> np.random.RandomState:
-    """What scikit-learn draws with, from a seed, a NumPy generator of either kind, or None."""
+    """A `RandomState` for scikit-learn from a seed, a NumPy generator of either kind, or None."""
     if isinstance(random_state, np.random.Generator):
         random_state = seed_of(random_state)
     generator: np.random.RandomState = check_random_state(random_state)
@@ -454,13 +454,13 @@ def draws_of(random_state: Any) -> np.random.RandomState:
 
 
 def key_of(random_state: Any) -> int:
-    """A whole number as it is; from a generator, or NumPy's own for None, one is drawn."""
+    """A whole number as is; from a generator, or NumPy's own for None, a random one."""
     if isinstance(random_state, int | np.integer):
         return seed_of(random_state)
     return int(draws_of(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
 
 
 def shares(group: Codes, weight: Floats) -> Floats:
-    """The part of all weight that each group has."""
+    """Each group's share of the total weight."""
     sums = np.bincount(group, weight)
     return np.asarray(sums / sums.sum())

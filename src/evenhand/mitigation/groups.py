@@ -64,28 +64,31 @@ class Sensitive:
         hidden = _id_columns(X, row_id)
         values = {name: column_of(X, name) for name in columns}
         cuts = {name: _edges(values[name], name, count) for name, count in _cut(values, bins)}
-        seen = _grouped(values, cuts)
-        if len(seen.labels) < 2:
-            only = show(seen.labels[0]) if seen.labels else "none"
+        groups = _grouped(values, cuts)
+        if len(groups.labels) < 2:
+            label = show(groups.labels[0]) if groups.labels else "none"
             raise InputError(
-                f"The group columns {list(columns)} hold one group only ({only}); "
+                f"The group columns {list(columns)} hold one group only ({label}); "
                 "there is nothing to make equal with fewer than two."
             )
-        return cls(columns, seen.labels, cuts, hidden), seen.codes.astype(np.intp)
+        return cls(columns, groups.labels, cuts, hidden), groups.codes.astype(np.intp)
 
     @classmethod
     def _of_probable(
-        cls, X: Any, given: Probable, hidden: tuple[Any, ...]
+        cls, X: Any, probable: Probable, hidden: tuple[Any, ...]
     ) -> tuple[Sensitive, Codes]:
-        """Groups of which X has the probabilities; the code of a row is one that there is not."""
-        if not isinstance(given.probabilities, tuple) or given.known is not None:
-            wrong = "a matrix" if given.known is None else "known groups, which a rule never sees"
-            raise InputError(
-                f"group=evenhand.probable(...) was given {wrong}. Name the columns of X that have "
-                "the probabilities, and nothing else: probable(['p_F', 'p_M'], groups=['F', 'M'])."
+        """Groups of which X has the probabilities; codes of rows are out of range."""
+        if not isinstance(probable.probabilities, tuple) or probable.known is not None:
+            content = (
+                "a matrix" if probable.known is None else "known groups, which a rule never sees"
             )
-        found = cls(_resolved(X, given.probabilities), given.groups, {}, hidden, given)
-        return found, np.full(len(found.chances(X)), len(found.labels))
+            raise InputError(
+                f"group=evenhand.probable(...) was given {content}. Name the columns of X that "
+                "have the probabilities, and nothing else: "
+                "probable(['p_F', 'p_M'], groups=['F', 'M'])."
+            )
+        sensitive = cls(_resolved(X, probable.probabilities), probable.groups, {}, hidden, probable)
+        return sensitive, np.full(len(sensitive.chances(X)), len(sensitive.labels))
 
     def chances(self, X: Any) -> NDArray[np.float64]:
         """The probabilities of groups in X (rows, groups)."""
@@ -97,16 +100,16 @@ class Sensitive:
         """The place of each row's group in `labels`; −1 for a group not seen at fit."""
         if self.probable is not None:
             return np.zeros(X.shape[0], np.intp)
-        there = self.groups(X)
+        groups = self.groups(X)
         place = {label: code for code, label in enumerate(self.labels)}
-        return np.array([place.get(label, -1) for label in there.labels], np.intp)[there.codes]
+        return np.array([place.get(label, -1) for label in groups.labels], np.intp)[groups.codes]
 
     def unseen(self, X: Any) -> tuple[Label, ...]:
-        """The groups in X that were not there at fit."""
+        """The groups in X that were absent at fit."""
         return tuple(label for label in self.groups(X).labels if label not in self.labels)
 
     def features(self, X: Any, sees_group: bool) -> Any:
-        """What the base model reads: X, without the sensitive columns unless it sees them."""
+        """The base model's features: X, without the sensitive columns unless it sees them."""
         unseen = self.hidden if sees_group else (*self.columns, *self.hidden)
         if not unseen:
             return X
@@ -125,7 +128,7 @@ class Sensitive:
         return [name for name in every if name not in unseen and _is_text(column_of(X, name))]
 
     def ids(self, X: Any) -> Any:
-        """What names the person: the hidden columns, or else the index."""
+        """The ids of persons: the hidden columns, or else the index."""
         if not self.hidden:
             return _index(X)
         for name in self.hidden:
@@ -137,7 +140,7 @@ class Sensitive:
         return nw.from_native(X, eager_only=True).select(list(self.hidden)).to_native()
 
     def groups(self, X: Any) -> Groups:
-        """The groups of X as they are, seen at fit or not."""
+        """The groups of X, seen at fit or not."""
         return _grouped({name: column_of(X, name) for name in self.columns}, self.cuts)
 
 
@@ -158,7 +161,7 @@ def cell_masses(
 def empty_cells(
     mass: NDArray[np.float64], classes: Iterable[Any], groups: Iterable[Any], criterion: str = ""
 ) -> tuple[str, ...]:
-    """A sentence for each (class, group) without rows: nothing can be required there.
+    """A note for each (class, group) without rows: nothing can be required there.
 
     Statistical parity requires nothing of classes, and has none of these.
 
@@ -177,28 +180,33 @@ def empty_cells(
 
 def _resolved(X: Any, group: Any, parameter: str = "group") -> tuple[Any, ...]:
     """Columns as names of a dataframe, or as positions from 0 of an array."""
-    wanted = list(group) if isinstance(group, Sequence) and not isinstance(group, str) else [group]
+    names_or_positions = (
+        list(group) if isinstance(group, Sequence) and not isinstance(group, str) else [group]
+    )
     if is_frame(X):
         import narwhals as nw
 
         names = list(nw.from_native(X, eager_only=True).columns)
         return tuple(
-            names[name] if isinstance(name, int) and name not in names else name for name in wanted
+            names[name] if isinstance(name, int) and name not in names else name
+            for name in names_or_positions
         )
     width = X.shape[1]
-    odd = [
-        name for name in wanted if not isinstance(name, int | np.integer) or not _fits(name, width)
+    unknown = [
+        name
+        for name in names_or_positions
+        if not isinstance(name, int | np.integer) or not _fits(name, width)
     ]
-    if odd:
+    if unknown:
         raise InputError(
-            f"X is an array of {width} columns without names, and {parameter} names {odd[0]!r}. "
-            "Give the position of the column, or pass a dataframe."
+            f"X is an array of {width} columns without names, and {parameter} names "
+            f"{unknown[0]!r}. Give the position of the column, or pass a dataframe."
         )
-    return tuple(int(name) % width for name in wanted)
+    return tuple(int(name) % width for name in names_or_positions)
 
 
 def _id_columns(X: Any, row_id: Any) -> tuple[Any, ...]:
-    """The columns that name the person; none where the index does, or the row's own values.
+    """The columns that name the person; none if the index or the row's own values do.
 
     A column of the name "index", which pandas makes of an index, holds the same ids.
     """
@@ -218,7 +226,7 @@ def _id_columns(X: Any, row_id: Any) -> tuple[Any, ...]:
 
 
 def _index(X: Any, fitting: bool = False) -> Any:
-    """The index of a dataframe, unless all it says is where in this call a row stands."""
+    """The index of a dataframe, unless it is only the position of rows."""
     index = getattr(X, "index", None)
     if index is None or not hasattr(index, "to_flat_index"):
         raise InputError(
@@ -247,7 +255,7 @@ def _cut(values: Mapping[Any, Any], bins: Bins) -> list[tuple[Any, int]]:
 
 
 def _is_text(values: Any) -> bool:
-    """Whether a column holds what no model can take for numbers."""
+    """Whether a column holds text that is no number."""
     try:
         np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -268,7 +276,7 @@ def _is_numeric(values: Any) -> bool:
 
 
 def _edges(values: Any, name: Any, bins: int) -> NDArray[np.float64]:
-    """The edges of quantile bins, of which there must be two at least."""
+    """The edges of quantile bins, at least two."""
     if not isinstance(bins, Integral):
         raise InputTypeError(
             f"bins of column {name!r} is {bins!r}: into how many quantile bins it is cut, such as "

@@ -89,16 +89,16 @@ class LabelFlippingClassifier(GroupClassifier):
         features = self._features(rows.X)
         refitting = Refitting.prepare(self.estimator, features, self.classes_[rows.y])
         lots = self._lots(rows.X, " flips") if self.flips == "drawn" else None
-        wished = replace(rows, y=(rows.y == favorable).astype(np.intp))
+        favored = replace(rows, y=(rows.y == favorable).astype(np.intp))
         search = FlipSearch(
-            wished, refitting, self.classes_[[1 - favorable, favorable]], rule, lots
+            favored, refitting, self.classes_[[1 - favorable, favorable]], rule, lots
         )
         best = search.plain()
         if abs(best.disparity) > self.epsilon:
             best = search.weakest(best, self.epsilon)
         else:
             self._tell_unbound(f"{self._asked}.mpd", abs(best.disparity))
-        self.estimator_, self.strength_ = refitting.whole(best.model), best.strength
+        self.estimator_, self.strength_ = refitting.assembled(best.model), best.strength
         if abs(best.disparity) > self.epsilon:
             self.notes_ += (
                 f"No strength of flipping keeps {self._asked} within {self.epsilon:g} on the "
@@ -119,7 +119,7 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FlipSearch:
-    """Rows and a model to fit to them; with `lots` in [0, 1), labels are flipped for good."""
+    """Rows and a model to fit to them; with `lots` in [0, 1), labels are flipped at random."""
 
     rows: Rows
     refitting: Refitting
@@ -128,12 +128,12 @@ class FlipSearch:
     lots: Floats | None = None
 
     def plain(self) -> Fitted:
-        """The model of the labels as they are."""
+        """The model of the unflipped labels."""
         model = self.refitting.fit(self.classes[self.rows.y], self.rows.weight)
         return Fitted(model, 0.0, self._disparity(model))
 
     def weakest(self, plain: Fitted, epsilon: float) -> Fitted:
-        """The weakest flips that leave at most `epsilon`, or else those that leave the least."""
+        """The weakest flips that leave at most `epsilon`, or else the least disparity."""
         ahead = int(plain.disparity < 0)
         mass = cell_masses(self.rows.y, self.rows.group, 2, 2, self.rows.sample_weight)
         share = (mass / mass.sum())[:, [ahead, 1 - ahead]]
@@ -153,7 +153,7 @@ class FlipSearch:
         return min(tried, key=lambda fitted: abs(fitted.disparity))
 
     def _flipped(self, flips: Flips, may_flip: Codes) -> tuple[NDArray[Any], Floats]:
-        """Every row with its label, and those that may flip with the other one as well."""
+        """Every row with its label, and those that may flip with the other label too."""
         y = self.rows.y
         chance = np.zeros(len(y))
         chance[may_flip] = np.where(y[may_flip] == 1, flips.down, flips.up)
@@ -164,7 +164,7 @@ class FlipSearch:
         return self.classes[labels], np.append(weight * (1 - chance), (weight * chance)[may_flip])
 
     def _disparity(self, model: Any) -> float:
-        """The difference in acceptance; none where a group has nobody to compare."""
+        """The difference in acceptance; 0 where a group has nobody to compare."""
         y, group = self.rows.y, self.rows.group
         accepted = self.rows.weight * (model.predict(self.refitting.X) == self.classes[1])
         among = list(self.rule.among)
@@ -213,7 +213,7 @@ RULES = {
 
 
 def thresholds(flips: Flips) -> tuple[float, float]:
-    """Where on P(y = 1 | x) the best classifier of flipped labels cuts, ahead and behind.
+    """The cuts of P(y = 1 | x) of the best classifier of flipped labels, ahead and behind.
 
     >>> thresholds(Flips(down=0.2, up=0.2))
     (0.625, 0.37499999999999994)

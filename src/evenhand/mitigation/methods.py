@@ -112,7 +112,7 @@ class Method:
         return self.estimator(estimator, **{**self.settings, **parameters})
 
     def criterion_of(self, estimator: Any) -> str:
-        """The criterion that an estimator of this method was told to meet.
+        """The criterion that an estimator of this method has to meet.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ def _ours(
     grid: tuple[float, ...] | Mapping[str, tuple[float, ...]] = (),
     **settings: Any,
 ) -> Method:
-    """A method of an estimator of ours, which says itself what it needs and takes."""
+    """A method of an estimator of ours, which declares its needs itself."""
     values = grid if isinstance(grid, Mapping) else dict.fromkeys(estimator.criteria, grid)
     at_most_two = getattr(estimator, "_needs_two", ())
     draw = signature(estimator).parameters.get("draw")

@@ -12,7 +12,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted
 
-from evenhand.mitigation._fields import Count, NonNegative, Positive, Range, Unseen, whole
+from evenhand.mitigation._fields import Count, NonNegative, Positive, Range, Unseen, integer
 from evenhand.mitigation.base_models import Refitting, fitted, weight_parameter
 from evenhand.mitigation.estimators import GroupRegressor
 from evenhand.mitigation.group_reader import Codes, Floats, Rows, Stage, shares
@@ -87,7 +87,7 @@ class ParityReductionRegressor(GroupRegressor):
     _weighs: ClassVar[bool] = True
     _reads_group: ClassVar[bool] = False
     epsilon: NonNegative = 0.05
-    levels: Annotated[int, whole(2)] = 41
+    levels: Annotated[int, integer(2)] = 41
     bounds: Range | None = None
     max_iter: Count = 100
     price_bound: Positive = 1.0
@@ -95,7 +95,7 @@ class ParityReductionRegressor(GroupRegressor):
     unseen: Unseen = field(default="error", init=False)
 
     def predict_each(self, X: Any) -> Floats:
-        """The predictions of all models of the mixture, to be used by `weights_`.
+        """The predictions of all models of the mixture, to be weighted by `weights_`.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class ParityReductionRegressor(GroupRegressor):
         )
         mixture = mixed(responses, self.epsilon)
         used = np.flatnonzero(mixture.weights)
-        self.models_ = [prepared.whole(responses[place].model) for place in used]
+        self.models_ = [prepared.assembled(responses[place].model) for place in used]
         self.weights_ = mixture.weights[used]
         self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
         excess = float(np.abs(responses[0].excess).max())  # of the model without a price
@@ -132,12 +132,12 @@ class ParityReductionRegressor(GroupRegressor):
             self._tell_unbound("the largest excess of a group over everyone", excess)
 
     def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
-        each = self.predict_each(X)
+        predictions = self.predict_each(X)
         if not self.draw:
-            return np.asarray(each @ self.weights_)
+            return np.asarray(predictions @ self.weights_)
         chances = np.cumsum(self.weights_)[:-1]
         chosen = np.searchsorted(chances, self._lots(X), side="right")
-        return np.asarray(each[np.arange(len(each)), chosen])
+        return np.asarray(predictions[np.arange(len(predictions)), chosen])
 
 
 class ModelResponse(NamedTuple):
@@ -149,7 +149,7 @@ class ModelResponse(NamedTuple):
 
 
 class ModelMixture(NamedTuple):
-    """How often each model is used, the loss, and the greatest excess of a group."""
+    """The weight of each model, the loss, and the greatest excess of a group."""
 
     weights: Floats
     loss: float
@@ -165,7 +165,7 @@ class ParityGame:
     levels: OutcomeLevels
     share: Floats
 
-    def play(self, epsilon: float, most: float, rounds: int) -> list[ModelResponse]:
+    def play(self, epsilon: float, budget: float, rounds: int) -> list[ModelResponse]:
         """Responses to prices that grow where parity is missed by more than ε.
 
         Prices, upward and downward, sum to `most` at most. The constant, which has parity, is the
@@ -177,11 +177,11 @@ class ParityGame:
             pace = played % len(RATES)
             top = max(growth[pace].max(), 0.0)  # so that no power overflows
             raised = np.exp(growth[pace] - top)
-            up, down = most * raised / (np.exp(-top) + raised.sum())
+            up, down = budget * raised / (np.exp(-top) + raised.sum())
             response = self.respond(up - down)
             responses.append(response)
-            missed = np.stack([response.excess, -response.excess]) - epsilon
-            growth[pace] += missed * RATES[pace] / np.sqrt(played // len(RATES) + 1)
+            excess = np.stack([response.excess, -response.excess]) - epsilon
+            growth[pace] += excess * RATES[pace] / np.sqrt(played // len(RATES) + 1)
         constant = DummyRegressor().fit(self.prepared.X, self.rows.y, self.rows.sample_weight)
         return [*responses, self.judged(constant)]
 
@@ -195,7 +195,7 @@ class ParityGame:
         return self.judged(fitted(clone(self.prepared.model), self.prepared.X, aims, **weights))
 
     def judged(self, model: Any) -> ModelResponse:
-        """A model with its loss and the groups' excess, its predictions taken to the levels."""
+        """A model with its loss and the groups' excess, its predictions rounded to the levels."""
         group, weight = self.rows.group, self.rows.weight
         level = self.levels.nearest(np.ravel(model.predict(self.prepared.X)))
         loss = np.average((self.levels.values[level] - self.rows.y) ** 2, weights=weight)
@@ -223,7 +223,7 @@ def mixed(responses: list[ModelResponse], epsilon: float) -> ModelMixture:
 
 @dataclass(frozen=True, eq=False)
 class OutcomeLevels:
-    """Equally spaced values; a number is taken for the nearest of them.
+    """Equally spaced values, to which numbers are rounded.
 
     >>> OutcomeLevels.between(0.0, 1.0, 5).nearest(np.array([-1.0, 0.3]))
     array([0, 1])
@@ -249,7 +249,7 @@ class OutcomeLevels:
         return np.asarray(upward[:, 1:] / upward[:, :1])
 
     def best(self, prices: Floats, share: Floats) -> Codes:
-        """The level that serves each group (row) and true level (column) best, at these prices.
+        """The best level for each group (row) and true level (column), at these prices.
 
         A price (groups × thresholds) is on how much more often a group is above a threshold than
         all rows are. So being above costs a row of the group its price over the group's share,

@@ -1,6 +1,6 @@
-"""Networks and linear models that are trained to be even-handed, as scikit-learn estimators.
+"""Networks and linear models trained with a fairness penalty, as scikit-learn estimators.
 
-They can be named, made and copied without PyTorch; only fitting needs it.
+They can be constructed and copied without PyTorch; only fitting needs it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HELD_OUT = 0.1  # of the rows, for early stopping
 
 
 class _Penalized(GroupReader):
-    """What both estimators do: parameters, rows to tensors, fit, and outputs back.
+    """Shared by both estimators: parameters, rows to tensors, fit, and outputs back.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class _Penalized(GroupReader):
     row_id: Any = field(default=None, init=False)
 
     def _start(self, rows: Rows, outputs: int) -> None:
-        """Networks, the term of the loss, and how features are scaled."""
+        """Create the network, the term of the loss, and the scaling of features."""
         require("torch", purpose=f"Fitting a {type(self).__name__}", extra="torch")
         import torch
         from evenhand.torch.shared import best_device
@@ -123,7 +123,7 @@ class _Penalized(GroupReader):
         self.term_ = self._term(len(self.sensitive_.labels), len(rows.y))
 
     def _term(self, groups: int, rows: int) -> nn.Module | None:
-        """A penalty or a bound; what it remembers is at most an epoch old."""
+        """A penalty or a bound, with a memory of at most an epoch."""
         from evenhand.torch.constraint import Constraint
         from evenhand.torch.penalty import Penalty
 
@@ -132,8 +132,8 @@ class _Penalized(GroupReader):
         options: dict[str, Any] = {"temperature": self.temperature, "hard": self.hard}
         options["memory"] = memory
         if self.bound is not None:
-            known = {**options, "epsilon": self.bound, "groups": groups}
-            return Constraint(self._asked, self.measure, **known).to(self._device)
+            arguments = {**options, "epsilon": self.bound, "groups": groups}
+            return Constraint(self._asked, self.measure, **arguments).to(self._device)
         if not self.strength:
             return None
         options |= {"noise": self.noise, "groups": groups}
@@ -152,10 +152,15 @@ class _Penalized(GroupReader):
         held_out = None
         patience = None if self.bound is not None else self.patience  # a bound moves the objective
         if patience is not None and epochs > 1:
-            apart = np.random.default_rng(self._seed).random(len(batch)) < HELD_OUT
-            if 20 <= apart.sum() < len(batch):
-                kept, left = (torch.as_tensor(np.flatnonzero(part)) for part in (~apart, apart))
-                batch, held_out = batch[kept.to(self._device)], batch[left.to(self._device)]
+            is_held_out = np.random.default_rng(self._seed).random(len(batch)) < HELD_OUT
+            if 20 <= is_held_out.sum() < len(batch):
+                training_rows, validation_rows = (
+                    torch.as_tensor(np.flatnonzero(part)) for part in (~is_held_out, is_held_out)
+                )
+                batch, held_out = (
+                    batch[training_rows.to(self._device)],
+                    batch[validation_rows.to(self._device)],
+                )
         training = Training(
             loss,
             link,
@@ -173,7 +178,7 @@ class _Penalized(GroupReader):
         ]
 
     def _tell_loose(self, rows: Rows, predicted: NDArray[Any], unit: str = "") -> None:
-        """Say that the bound never pushed, if it did not; what was fitted is as without it."""
+        """Note that the bound was never active, if so; the fit is as without it."""
         if self.bound is None or self.term_ is None or self.term_.pushed:
             return
         if isinstance(self.measure, str) and self.measure not in MEASURES:
@@ -186,8 +191,8 @@ class _Penalized(GroupReader):
             sample_weight=rows.sample_weight,
             measure=measure,
         )
-        what = f"{self._asked}.{measure.name}{unit}"
-        self._tell_unbound(what, value, measure, "bound")
+        quantity = f"{self._asked}.{measure.name}{unit}"
+        self._tell_unbound(quantity, value, measure, "bound")
 
     def _way_to_encode(self, columns: str) -> str:
         return f"write {columns} in numbers, as OrdinalEncoder does"
@@ -287,10 +292,10 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         if not hasattr(self, "network_"):
             rows = self._read(X, y, sample_weight)
             if classes is not None:
-                known = np.unique(np.asarray(classes))
-                place = np.searchsorted(known, self.classes_)
+                labels = np.unique(np.asarray(classes))
+                place = np.searchsorted(labels, self.classes_)
                 rows = Rows(rows.X, place[rows.y], rows.group, rows.sample_weight)
-                self.classes_ = known
+                self.classes_ = labels
             with self._telling_text(rows.X):
                 self._start(rows, len(self.classes_))
         else:

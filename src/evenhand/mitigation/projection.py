@@ -104,8 +104,10 @@ class ProjectionClassifier(GroupClassifier):
         )
         if not self.prices_.any():
             p = smoothed(self._base_probabilities(rows.X))
-            apart = self.ratios_.apart(p, rows.group, rows.weight)
-            self._tell_unbound("the largest relative difference of a group from everyone", apart)
+            difference = self.ratios_.largest_difference(p, rows.group, rows.weight)
+            self._tell_unbound(
+                "the largest relative difference of a group from everyone", difference
+            )
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         p = smoothed(self._base_probabilities(X))
@@ -150,14 +152,14 @@ def project(p: Floats, group: Codes, prices: Floats, ratios: Ratios, divergence:
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """What is compared: shares of each (class, group), and of each class in everyone.
+    """The shares compared: of each (class, group), and of each class in everyone.
 
     Where a share is 0 there is no constraint. With `own` the rows count by their own probability
     of the class (expectations over the true label), else all alike.
     """
 
     cell: Floats
-    whole: Floats
+    overall: Floats
     epsilon: float
     own: bool
 
@@ -167,34 +169,34 @@ class Ratios:
         share = mass / mass.sum()
         if criterion == "mean_equalized_odds":
             return cls(share, share.sum(axis=1, keepdims=True), epsilon, own=True)
-        alone = np.broadcast_to(share.sum(axis=0), share.shape)
-        return cls(alone, np.ones((len(share), 1)), epsilon, own=False)
+        sizes = np.broadcast_to(share.sum(axis=0), share.shape)
+        return cls(sizes, np.ones((len(share), 1)), epsilon, own=False)
 
-    def apart(self, p: Floats, group: Codes, weight: Floats) -> float:
-        """By how much the share of a group differs from everyone's, over the latter, at most."""
+    def largest_difference(self, p: Floats, group: Codes, weight: Floats) -> float:
+        """The largest relative difference of a group's share from everyone's."""
         counted = self.charged(np.ones(p.shape), p) * p * (weight / weight.sum())
         groups = range(self.cell.shape[1])
         totals = np.stack([counted[:, group == place].sum(axis=1) for place in groups], axis=1)
-        known = self.cell > 0
-        own = np.divide(totals, self.cell, out=np.zeros(totals.shape), where=known)
-        everyone = totals.sum(axis=1, keepdims=True) / self.whole
-        return float(np.abs(own / everyone - 1)[known].max())
+        observed = self.cell > 0
+        shares = np.divide(totals, self.cell, out=np.zeros(totals.shape), where=observed)
+        everyone = totals.sum(axis=1, keepdims=True) / self.overall
+        return float(np.abs(shares / everyone - 1)[observed].max())
 
     def prices(self, multipliers: Floats) -> Floats:
-        """What each (class, group) costs, from the multipliers (±, classes, groups)."""
+        """The cost of each (class, group), from the multipliers (±, classes, groups)."""
         above, below = multipliers
         everyone = (1 + self.epsilon) * above - (1 - self.epsilon) * below
-        apart = np.divide(above - below, self.cell, out=np.zeros(above.shape), where=self.cell > 0)
-        return np.asarray(apart - everyone.sum(axis=1, keepdims=True) / self.whole)
+        own = np.divide(above - below, self.cell, out=np.zeros(above.shape), where=self.cell > 0)
+        return np.asarray(own - everyone.sum(axis=1, keepdims=True) / self.overall)
 
     def multiplied(self, by_price: Floats) -> Floats:
         """The gradient by the multipliers, from that by the prices."""
         own = np.divide(by_price, self.cell, out=np.zeros(by_price.shape), where=self.cell > 0)
-        everyone = by_price.sum(axis=1, keepdims=True) / self.whole
+        everyone = by_price.sum(axis=1, keepdims=True) / self.overall
         return np.array([own - (1 + self.epsilon) * everyone, (1 - self.epsilon) * everyone - own])
 
     def charged(self, prices: Floats, p: Floats) -> Floats:
-        """Prices by row, for rows that count by their own probability or all alike."""
+        """Prices by row, for rows that count by their own probability, or equally."""
         return prices * p if self.own else prices
 
 
@@ -224,17 +226,17 @@ class Dual:
     def least(self) -> Floats:
         """The multipliers (±, classes, groups) of the least dual, by projected Newton steps."""
         at = np.zeros((2, *self.ratios.cell.shape))
-        here = self.expand(at)
+        expansion = self.expand(at)
         for _ in range(PRICE_STEPS):
-            towards = self._least_nearby(at, here) - at
-            slope = float((here.gradient * towards).sum())
+            direction = self._least_nearby(at, expansion) - at
+            slope = float((expansion.gradient * direction).sum())
             if slope > -PRICE_CLOSE:
                 break
-            step, there = 1.0, self.expand(at + towards)
-            while there.value > here.value + 1e-4 * step * slope and step > PRICE_CLOSE:
+            step, candidate = 1.0, self.expand(at + direction)
+            while candidate.value > expansion.value + 1e-4 * step * slope and step > PRICE_CLOSE:
                 step /= 2
-                there = self.expand(at + step * towards)
-            at, here = at + step * towards, there
+                candidate = self.expand(at + step * direction)
+            at, expansion = at + step * direction, candidate
         return at
 
     def expand(self, multipliers: Floats) -> Expansion:
@@ -244,11 +246,11 @@ class Dual:
         slope = np.zeros(prices.shape)
         by_price = np.zeros((len(prices), *prices.shape))
         for rows in chunks(len(self.group), ROWS_AT_A_TIME):
-            seen, starts = np.unique(self.group[rows], return_index=True)
+            groups, starts = np.unique(self.group[rows], return_index=True)
             part, slopes, curves = self._rows(prices, rows)
             value += part
-            slope[:, seen] += np.add.reduceat(slopes, starts, axis=-1)
-            by_price[:, :, seen] += np.add.reduceat(curves, starts, axis=-1)
+            slope[:, groups] += np.add.reduceat(slopes, starts, axis=-1)
+            by_price[:, :, groups] += np.add.reduceat(curves, starts, axis=-1)
         gradient = self.ratios.multiplied(slope) + self.ridge * multipliers
         return Expansion(value, gradient, by_price)
 
@@ -267,15 +269,15 @@ class Dual:
         curves[diagonal, diagonal] += own * own * (q + self.ridge) * weight
         return float(best @ weight), slopes, curves
 
-    def _least_nearby(self, at: Floats, here: Expansion) -> Floats:
+    def _least_nearby(self, at: Floats, expansion: Expansion) -> Floats:
         """The multipliers ≥ 0 at which the expansion, as a quadratic function, is least."""
 
         def quadratic(flat: Floats) -> tuple[float, Floats]:
             moved = flat.reshape(at.shape) - at
-            bent = np.einsum("yza,za->ya", here.by_price, self.ratios.prices(moved))
+            bent = np.einsum("yza,za->ya", expansion.by_price, self.ratios.prices(moved))
             curved = self.ratios.multiplied(bent) + self.ridge * moved
-            value = (moved * (here.gradient + 0.5 * curved)).sum()
-            return float(value), (here.gradient + curved).ravel()
+            value = (moved * (expansion.gradient + 0.5 * curved)).sum()
+            return float(value), (expansion.gradient + curved).ravel()
 
         free = np.broadcast_to(self.ratios.cell > 0, at.shape).ravel()
         bounds = np.column_stack([np.zeros(len(free)), np.where(free, np.inf, 0)])

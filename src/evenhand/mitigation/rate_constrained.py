@@ -1,7 +1,7 @@
 """The cheapest decisions whose group rates are equal to within ε, by the measure itself.
 
 The rates of any randomized rule are linear in its decisions, and MPD, Gini and PQ(p, q) with
-p ≤ 1 ≤ q are bounded by convex cones; so the best rule is found, with a proof of how good it is.
+p ≤ 1 ≤ q are bounded by convex cones; so the best rule is found, with a proof of its optimality.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reduction (Agarwal et al. 2018): a lottery over classifiers fitted to changed labels."""
+"""Reduction (Agarwal et al. 2018): a random mixture of classifiers fitted to changed labels."""
 
 from __future__ import annotations
 
@@ -109,16 +109,16 @@ class ReductionClassifier(GroupClassifier):
         problem = ReductionProblem(mass / mass.sum(), events, self.epsilon)
         game = ReductionGame(problem, learner.answer, budget=1 / self.softness)
         lottery = game.play(self.max_iter, mass.sum())
-        drawn = np.flatnonzero(lottery.chances > 0)
-        self.chances_ = lottery.chances[drawn] / lottery.chances[drawn].sum()
-        self.estimators_ = [learner.refitting.whole(game.models[number]) for number in drawn]
+        used = np.flatnonzero(lottery.chances > 0)
+        self.chances_ = lottery.chances[used] / lottery.chances[used].sum()
+        self.estimators_ = [learner.refitting.assembled(game.models[number]) for number in used]
         self.gap_, self.n_iter_, self.n_fits_ = lottery.gap, game.rounds, game.fits
         labels = self.classes_[[1 - self.favorable_, self.favorable_]]
         self.notes_ = empty_cells(mass, labels, self.sensitive_.labels, self._asked)
         excess = float(problem.excess(game.accepted[0]).max())  # of the model without a price
         if excess <= 0:
-            what = f"the largest difference between a group and everyone ({self._asked})"
-            self._tell_unbound(what, excess + self.epsilon)
+            quantity = f"the largest difference between a group and everyone ({self._asked})"
+            self._tell_unbound(quantity, excess + self.epsilon)
 
     def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
         features = self._features(X)
@@ -129,7 +129,7 @@ class ReductionClassifier(GroupClassifier):
 
 @dataclass(frozen=True, eq=False)
 class ReductionProblem:
-    """Least error such that in every event each group is accepted as often as everyone.
+    """Minimize the error such that in every event each group is accepted as often as everyone.
 
     `shares` holds P(y, a), and `events` which labels each event comprises. A classifier h is the
     table `accepted` of P(h = 1, y, a), and so is a lottery over classifiers: all is linear in it.
@@ -148,7 +148,7 @@ class ReductionProblem:
 
     @property
     def constraints(self) -> int:
-        """How many there are."""
+        """The number of constraints."""
         return 2 * int(np.count_nonzero(self.cells))
 
     def error(self, accepted: Floats) -> Floats:
@@ -157,14 +157,14 @@ class ReductionProblem:
         return np.asarray(accepted[..., 0, :].sum(axis=-1) + rejected.sum(axis=-1))
 
     def excess(self, accepted: Floats) -> Floats:
-        """By how much each constraint is exceeded."""
+        """The excess over each constraint."""
         within, cells = self.events @ accepted, self.cells
         everyone = within.sum(axis=-1, keepdims=True) / cells.sum(axis=-1, keepdims=True)
         gap = (within / np.where(cells > 0, cells, 1) - everyone)[..., cells > 0]
         return np.concatenate([gap, -gap], axis=-1) - self.bound
 
     def costs(self, multipliers: Floats) -> Floats:
-        """What accepting a unit of each (label, group) adds to error plus multipliers × excess."""
+        """The cost of accepting a unit of each (label, group): error plus multipliers × excess."""
         cells = self.cells
         net = np.zeros(cells.shape)
         net[cells > 0] = np.subtract(*np.split(multipliers, 2))
@@ -173,7 +173,7 @@ class ReductionProblem:
         return np.asarray(np.array([[1.0], [-1.0]]) + self.events.T @ price)
 
     def netted(self, multipliers: Floats) -> Floats:
-        """The least multipliers with the same costs: of a pair of opposites, one is 0."""
+        """The least multipliers with the same costs: one of each opposite pair is 0."""
         net: Any = np.subtract(*np.split(multipliers, 2))
         return np.concatenate([np.maximum(net, 0), np.maximum(-net, 0)])
 
@@ -186,7 +186,7 @@ class Lottery(NamedTuple):
 
 
 class ReductionGame:
-    """Classifiers found so far, as tables of who is accepted, and how to find more.
+    """The classifiers so far, as tables of acceptances, and the search for more.
 
     `fit` turns costs of accepting each (label, group), and a model to start from, into a model
     and who it accepts.
@@ -219,8 +219,8 @@ class ReductionGame:
                 break
             pace.check(round_, averaged.gap)
             theta += pace.step * self.problem.excess(self.accepted[history[-1]])
-        least = min(map(_gap, lotteries))
-        return [lottery for lottery in lotteries if lottery.gap <= least + PRECISION][-1]
+        lowest = min(map(_gap, lotteries))
+        return [lottery for lottery in lotteries if lottery.gap <= lowest + PRECISION][-1]
 
     def respond(self, multipliers: Floats) -> int:
         """The number of the classifier with the least error plus multipliers × excess."""
@@ -229,8 +229,8 @@ class ReductionGame:
         best = int(np.argmin(values)) - 1
         stakes = (abs(costs) * self.problem.shares).sum()
         weights = costs * self.problem.shares / max(stakes, PRECISION)
-        apart, start = self._nearest(weights)
-        if apart < PRECISION or stakes < PRECISION:  # answered before, or any answer will do
+        distance, start = self._nearest(weights)
+        if distance < PRECISION or stakes < PRECISION:  # answered before, or any answer will do
             return best
         model, accepted = self.fit(costs, start)
         self._tried.append((weights, model))
@@ -242,14 +242,14 @@ class ReductionGame:
 
     @property
     def fits(self) -> int:
-        """How often the base model was fitted."""
+        """The number of fits of the base model."""
         return len(self._tried)
 
     def _nearest(self, weights: Floats) -> tuple[float, Any]:
-        """How far off the most similar weights tried before are, and the model they gave."""
-        apart = [abs(weights - tried).sum() for tried, _ in self._tried]
-        nearest = int(np.argmin(apart)) if apart else 0
-        return (apart[nearest], self._tried[nearest][1]) if apart else (np.inf, None)
+        """The distance of the most similar weights tried before, and their model."""
+        distances = [abs(weights - earlier).sum() for earlier, _ in self._tried]
+        nearest = int(np.argmin(distances)) if distances else 0
+        return (distances[nearest], self._tried[nearest][1]) if distances else (np.inf, None)
 
     def _sampling_error(self, rows: float) -> float:
         error = float(self.problem.error(self.accepted[0]))
@@ -259,11 +259,11 @@ class ReductionGame:
         """The best lottery over the classifiers so far, by a linear program and its dual."""
         if self._program[0] == len(self.models):
             return self._program[1]
-        known = np.array(self.accepted)
-        count, slack = len(known), np.full((self.problem.constraints, 1), -1.0)
+        accepted = np.array(self.accepted)
+        count, slack = len(accepted), np.full((self.problem.constraints, 1), -1.0)
         program = linprog(
-            np.append(self.problem.error(known), self.budget),
-            A_ub=np.hstack([self.problem.excess(known).T, slack]),
+            np.append(self.problem.error(accepted), self.budget),
+            A_ub=np.hstack([self.problem.excess(accepted).T, slack]),
             b_ub=np.zeros(len(slack)),
             A_eq=np.append(np.ones(count), 0.0)[None],
             b_eq=1.0,
@@ -273,17 +273,20 @@ class ReductionGame:
         return self._program[1]
 
     def _judged(self, chances: Floats, multipliers: Floats) -> Lottery:
-        """How much either side could still gain: probes stop once that is more than tolerable."""
+        """The duality gap of a lottery; probing stops once it exceeds the tolerance."""
         accepted = np.tensordot(chances, np.array(self.accepted[: len(chances)]), axes=1)
-        least = self.problem.netted(multipliers)
+        net = self.problem.netted(multipliers)
         excess = self.problem.excess(accepted)
         error = self.problem.error(accepted)
-        value = error + least @ excess
+        value = error + net @ excess
         highest = error + self.budget * max(excess.max(), 0.0)
         gap = highest - value
         for probe in PROBES:
-            other = self.accepted[self.respond(probe * multipliers)]
-            gap = max(gap, value - self.problem.error(other) - least @ self.problem.excess(other))
+            alternative = self.accepted[self.respond(probe * multipliers)]
+            gap = max(
+                gap,
+                value - self.problem.error(alternative) - net @ self.problem.excess(alternative),
+            )
             if gap > self.tolerance + PRECISION:
                 break
         return Lottery(chances, float(gap))
@@ -297,7 +300,7 @@ class Pace:
         self._checked, self._gap, self._best = float(LEAST_ROUNDS), np.inf, np.inf
 
     def check(self, round_: int, gap: float) -> None:
-        """Now and then, compare the best gap so far with that of the last check."""
+        """Compare the best gap so far with that of the last check, at intervals."""
         self._best = min(self._best, gap)
         if round_ < CHECK_EVERY * self._checked:
             return
@@ -319,7 +322,7 @@ def _gap(lottery: Lottery) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A model to refit, and the rows, of which those alike may be one row of their weight."""
+    """A model to refit, and the rows, where equal ones may be merged."""
 
     refitting: Refitting
     y: Codes
@@ -329,14 +332,14 @@ class Learner:
 
     @classmethod
     def prepare(cls, estimator: Any, features: Any, rows: Rows, mass: Floats) -> Self:
-        """Make the features ready once; `mass` is the weight of each (label, group)."""
+        """Prepare the features once; `mass` is the weight of each (label, group)."""
         refitting = Refitting.prepare(estimator, features, rows.y)
         first, member = refitting.alike(rows.y * mass.shape[1] + rows.group)
         weight = np.bincount(member, rows.weight).astype(np.float64)
         return cls(refitting.rows(first), rows.y[first], rows.group[first], weight, mass)
 
     def answer(self, costs: Floats, start: Any) -> tuple[Any, Floats]:
-        """Fit the model to accept where that costs less than nothing, weighted by what is at stake.
+        """Fit the model to accept where the cost is negative, weighted by its size.
 
         What comes back with it is the share of everyone it accepts in each (label, group).
         """

@@ -114,15 +114,15 @@ class RejectOptionClassifier(PathFitter, GroupClassifier):
             self._tell_unbound(f"the difference in {self._asked}", abs(free.disparity))
 
     def _choose(self) -> Self:
-        """Take the best point of the grid for this `epsilon`."""
+        """Choose the best point of the grid for this `epsilon`."""
         self._check_values()
         self.choice_ = self.grid_.best(self.epsilon)
-        least = abs(self.choice_.disparity)
+        disparity = abs(self.choice_.disparity)
         self.notes_ = self._unobserved
-        if least > self.epsilon:
+        if disparity > self.epsilon:
             self.notes_ += (
                 f"No threshold keeps {self._asked} within {self.epsilon:g}; this one has the "
-                f"least, {least:.4g}.",
+                f"least, {disparity:.4g}.",
             )
         return self
 
@@ -130,8 +130,8 @@ class RejectOptionClassifier(PathFitter, GroupClassifier):
     def rule_(self) -> DecisionRule:
         """The thresholds as a rule that can be explained and exported."""
         margin = np.where(np.arange(2) == self.privileged_, 1, -1) * self.choice_.margin
-        least = self.choice_.threshold + margin  # of the favorable label's probability
-        at = least if self.favorable_ else np.nextafter(1 - least, 0)
+        cut = self.choice_.threshold + margin  # of the favorable label's probability
+        at = cut if self.favorable_ else np.nextafter(1 - cut, 0)
         prices = np.zeros((2, 2, 2))
         prices[:, :, 1] = np.column_stack([at, at - 1])
         return DecisionRule(prices, np.arange(2), np.ones(2)).named(**self._rule_names())
@@ -140,8 +140,8 @@ class RejectOptionClassifier(PathFitter, GroupClassifier):
         score = self._base_probabilities(X)[:, self.favorable_]
         threshold, margin = self.choice_.threshold, self.choice_.margin
         bound = np.where(group == self.privileged_, threshold + margin, threshold - margin)
-        given = np.where(score > bound, self.favorable_, 1 - self.favorable_)
-        return np.asarray(np.eye(2)[given])
+        decided = np.where(score > bound, self.favorable_, 1 - self.favorable_)
+        return np.asarray(np.eye(2)[decided])
 
     def _privileged_place(self, mass: Floats) -> int:
         """The place of the privileged group among the two, by name or by frequency."""
@@ -167,7 +167,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ThresholdGrid:
-    """Every (threshold, margin) that is tried, with its balanced accuracy and disparity."""
+    """Every (threshold, margin) tried, with its balanced accuracy and disparity."""
 
     threshold: Floats
     margin: Floats
@@ -175,7 +175,7 @@ class ThresholdGrid:
     disparity: Floats
 
     def best(self, epsilon: float) -> Choice:
-        """The best balanced accuracy with |disparity| ≤ ε; if there is none, the least |disparity|.
+        """The best balanced accuracy with |disparity| ≤ ε; otherwise the least |disparity|.
 
         Of equals it is the one with the smallest threshold, then margin.
         """
@@ -209,8 +209,8 @@ def search_grid(
     sides = (~privileged, tau - margin), (privileged, tau + margin)
     masses = [mass_above(score[side], y[side], weight[side], bound) for side, bound in sides]
     chosen, everyone = (np.array(part) for part in zip(*masses, strict=True))
-    taken, whole = chosen.sum(axis=0), everyone.sum(axis=0)
-    right = _rates(taken[1], whole[1]) + _rates(whole[0] - taken[0], whole[0])
+    selected, total = chosen.sum(axis=0), everyone.sum(axis=0)
+    right = _rates(selected[1], total[1]) + _rates(total[0] - selected[0], total[0])
     disparity = DISPARITIES[criterion](chosen, everyone)
     return ThresholdGrid(
         np.broadcast_to(tau, margin.shape), margin, 0.5 * np.nan_to_num(right), disparity
@@ -218,7 +218,7 @@ def search_grid(
 
 
 def mass_above(score: Floats, y: Codes, weight: Floats, bound: Floats) -> Any:
-    """Weight of label 0 and of label 1 above each bound, and in all.
+    """Weight of label 0 and of label 1 above each bound, and in total.
 
     >>> mass_above(np.array([0.2, 0.7]), np.array([0, 1]), np.ones(2), np.array([0.1, 0.2]))[0]
     array([[1., 0.],

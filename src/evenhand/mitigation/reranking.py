@@ -1,4 +1,4 @@
-"""Ranked lists put in another order, so that groups are seen about as much: the least loss of DCG.
+"""Reranking of lists so that groups get about equal attention, at the least loss of DCG.
 
 A *policy* draws one of several orders for every list. Its expected DCG and the mean attention of
 each group are linear in how often it draws which, so the best policy within a bound is a linear
@@ -167,12 +167,12 @@ default "exposure_parity"
                     "undefined. Leave the group out, or bound exposure_parity."
                 )
         best = _Program(lists, weight, self.epsilon).solved()
-        kept = best.shares > CLOSE
-        self.offsets_ = np.array(best.offsets)[kept]
-        self.shares_ = best.shares[kept] / best.shares[kept].sum()
-        self.values_ = self.shares_ @ np.array(best.attention)[kept]
+        is_used = best.shares > CLOSE
+        self.offsets_ = np.array(best.offsets)[is_used]
+        self.shares_ = best.shares[is_used] / best.shares[is_used].sum()
+        self.values_ = self.shares_ @ np.array(best.attention)[is_used]
         self.gap_ = float(np.ptp(self.values_))
-        self.loss_ = max(0.0, 1 - float(self.shares_ @ np.array(best.gains)[kept]))
+        self.loss_ = max(0.0, 1 - float(self.shares_ @ np.array(best.gains)[is_used]))
         before = float(np.ptp(best.attention[0]))
         self.notes_ = ()
         if self.gap_ > self.epsilon + MISSED:
@@ -205,8 +205,8 @@ default "exposure_parity"
         self._validated(X, reset=False)
         group = self.sensitive_.codes(X)
         if (group < 0).any():
-            strangers = ", ".join(map(show, self.sensitive_.unseen(X)))
-            raise InputError(f"X has groups that were not seen at fit: {strangers}. Fit with them.")
+            unseen = ", ".join(map(show, self.sensitive_.unseen(X)))
+            raise InputError(f"X has groups that were not seen at fit: {unseen}. Fit with them.")
         lists = self._lists(X, group)
         chosen = np.full(len(lists.names), int(np.argmax(self.shares_)), np.intp)
         if self.draw:
@@ -221,8 +221,8 @@ default "exposure_parity"
 
     @property
     def _lot_key(self) -> int:
-        given = self.random_state
-        return int(given) if isinstance(given, int | np.integer) else self._key
+        state = self.random_state
+        return int(state) if isinstance(state, int | np.integer) else self._key
 
     def _validated(self, X: Any, *, reset: bool) -> None:
         with refusing("X cannot be read"):
@@ -244,11 +244,11 @@ default "exposure_parity"
         longest = int(np.bincount(query.codes).max())
         places = np.arange(1.0, longest + 1)
         discount = discount_of(self.discount).at(places)
-        seen = discount if self.top_k is None else (places <= self.top_k).astype(np.float64)
-        return _Lists(query.codes.astype(np.intp), query.labels, group, score, discount, seen)
+        attention = discount if self.top_k is None else (places <= self.top_k).astype(np.float64)
+        return _Lists(query.codes.astype(np.intp), query.labels, group, score, discount, attention)
 
     def _merit(self, y: Any, lists: _Lists) -> Floats:
-        """What the attention of each row is divided by."""
+        """The relevance that the attention of each row is divided by."""
         if self.criterion != "exposure_per_relevance":
             return np.ones(len(lists.group))
         if y is None:
@@ -262,7 +262,7 @@ default "exposure_parity"
 
 @dataclass(frozen=True, eq=False)
 class _Lists:
-    """Rows of lists; `discount` and `seen` are what DCG and the bound give the places from 1 on."""
+    """Rows of lists; `discount` and `seen` weigh places from 1 on for DCG and for the bound."""
 
     codes: Codes
     names: Any
@@ -278,9 +278,9 @@ class _Lists:
 
     def places(self, offsets: Floats) -> Codes:
         """The best places from 1 on, if attention to a group is worth its offset."""
-        more = offsets[self.group]
-        if self.seen is self.discount or not more.any():
-            return self._sorted(self.score + more)
+        bonus = offsets[self.group]
+        if self.seen is self.discount or not bonus.any():
+            return self._sorted(self.score + bonus)
         from scipy.optimize import linear_sum_assignment
 
         places = np.empty(len(self.codes), np.intp)
@@ -288,12 +288,12 @@ class _Lists:
         for rows in np.split(order, np.flatnonzero(np.diff(self.codes[order])) + 1):
             size = len(rows)
             worth = np.outer(self.score[rows], self.discount[:size])
-            worth += np.outer(more[rows], self.seen[:size])
+            worth += np.outer(bonus[rows], self.seen[:size])
             places[rows] = linear_sum_assignment(worth, maximize=True)[1] + 1
         return places
 
     def _sorted(self, key: Floats) -> Codes:
-        """Places by a key, the highest first; of equal keys by the score, then as they come."""
+        """Places by a key, the highest first; ties by the score, then in the given order."""
         order = np.lexsort((-self.score, -key, self.codes))
         starts = np.searchsorted(self.codes[order], np.arange(len(self.names)))
         places = np.empty(len(order), np.intp)
@@ -303,7 +303,7 @@ class _Lists:
 
 @dataclass(eq=False)
 class _Program:
-    """The best mixture of the orders there are, and then one more order, until none helps."""
+    """The best mixture of the orders so far; orders are added until none helps."""
 
     lists: _Lists
     weight: Floats
@@ -318,7 +318,7 @@ class _Program:
         self._add(np.zeros(len(self.weight)))
         for _ in range(ROUNDS):
             multipliers, best = self._mixed()
-            self._add(multipliers * self.whole / self.weight)
+            self._add(multipliers * self.ideal / self.weight)
             better = self.gains[-1] + float(multipliers @ self.attention[-1]) > best + CLOSE
             if not better or self._is_known:
                 break
@@ -327,13 +327,13 @@ class _Program:
 
     @property
     def _is_known(self) -> bool:
-        """Whether the last order does what an earlier one did."""
-        *others, last = np.column_stack([self.gains, self.attention])
-        return bool((np.abs(np.array(others) - last).max(axis=1) < CLOSE).any())
+        """Whether the last order equals an earlier one in effect."""
+        *earlier, last = np.column_stack([self.gains, self.attention])
+        return bool((np.abs(np.array(earlier) - last).max(axis=1) < CLOSE).any())
 
     @cached_property
-    def whole(self) -> float:
-        """The DCG of all lists by their scores alone, of which gains are shares."""
+    def ideal(self) -> float:
+        """The DCG of all lists by their scores alone; gains are shares of it."""
         at = self.lists.places(np.zeros(len(self.weight))) - 1
         return float(self.lists.score @ self.lists.discount[at]) or 1.0
 
@@ -342,9 +342,9 @@ class _Program:
         lists = self.lists
         at = lists.places(offsets) - 1
         self.offsets.append(offsets)
-        self.gains.append(float(lists.score @ lists.discount[at]) / self.whole)
-        seen = np.bincount(lists.group, lists.seen[at], len(self.weight))
-        self.attention.append(seen / self.weight)
+        self.gains.append(float(lists.score @ lists.discount[at]) / self.ideal)
+        attention = np.bincount(lists.group, lists.seen[at], len(self.weight))
+        self.attention.append(attention / self.weight)
 
     def _mixed(self) -> tuple[Floats, float]:
         """How often to draw each order; what attention to a group is worth, and all of the rest.
@@ -353,13 +353,13 @@ class _Program:
         """
         from scipy.optimize import linprog
 
-        seen = np.array(self.attention).T
-        groups, orders = seen.shape
-        one = np.ones((groups, 1))
-        above = np.hstack([seen, -one, -one])
-        below = np.hstack([-seen, one, 0 * one])
+        attention = np.array(self.attention).T
+        groups, orders = attention.shape
+        ones = np.ones((groups, 1))
+        above = np.hstack([attention, -ones, -ones])
+        below = np.hstack([-attention, ones, 0 * ones])
         bound = np.concatenate([np.full(groups, self.epsilon), np.zeros(groups)])
-        found = linprog(
+        solution = linprog(
             np.concatenate([-np.array(self.gains), [0.0, PENALTY]]),
             np.vstack([above, below]),
             bound,
@@ -367,6 +367,6 @@ class _Program:
             [1.0],
             [(0, None)] * orders + [(None, None), (0, None)],
         )
-        self.shares = np.maximum(found.x[:orders], 0.0)
-        marginal = found.ineqlin.marginals
-        return marginal[:groups] - marginal[groups:], -float(found.eqlin.marginals[0])
+        self.shares = np.maximum(solution.x[:orders], 0.0)
+        marginal = solution.ineqlin.marginals
+        return marginal[:groups] - marginal[groups:], -float(solution.eqlin.marginals[0])

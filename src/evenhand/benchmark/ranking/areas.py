@@ -142,18 +142,20 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     about = {row["problem"]: row for row in results.problems.to_pylist()}
     wide = results.wide([question, *PERFORMANCE.values()])
     wide = wide.dropna(subset=[question])
-    asked = {row["name"]: row["measure"] for row in results.questions.to_pylist()}
-    if asked.get(question) == "ratio":
+    measures = {row["name"]: row["measure"] for row in results.questions.to_pylist()}
+    if measures.get(question) == "ratio":
         wide[question] = 1 - wide[question]  # the one measure by which 1 is equal
-    found = []
-    for (problem, base), here in wide.groupby(["problem", "base"], observed=True):
+    results_by_method = []
+    for (problem, base), rows in wide.groupby(["problem", "base"], observed=True):
         row = about.get(str(problem), {})
         performance = PERFORMANCE.get(row.get("kind") or "")
         if performance is None:
             continue
         ratio = row["test"] / row["train"] if row["train"] and row["test"] else USUAL_RATIO
-        found += _problem_areas(here, question, performance, loss, (str(problem), str(base), ratio))
-    return found
+        results_by_method += _problem_areas(
+            rows, question, performance, loss, (str(problem), str(base), ratio)
+        )
+    return results_by_method
 
 
 def area_of(curve: Curve, gap: Floats, loss: float) -> tuple[Floats, Floats]:

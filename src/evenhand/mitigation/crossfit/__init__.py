@@ -1,1 +1,1 @@
-"""Rules on scores that do well on rows they were not fitted to, chosen by cross-fitting."""
+"""Rules on scores chosen by cross-fitting to do well on new rows."""

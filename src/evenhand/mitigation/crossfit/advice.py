@@ -1,8 +1,8 @@
-"""Which rules are recommended: fitted to labels or scores, and with how many lots.
+"""Recommended rules: fitted to labels or scores, and with how much randomness.
 
 The proved curve is of the fitting rows; its rules follow their noise. Those that are recommended
 are chosen by rows left out of the fit (five folds), from rules fitted to labels or to scores and
-with lots that make every group's rate known to some standard error.
+with random decisions that limit the standard error of every group's rate.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ class Advice:
 
     @property
     def has_lots(self) -> bool:
-        """Whether some rules decide some rows at random, whatever their score."""
+        """Whether some rows are decided at random, whatever their score."""
         return any(lot.any() for lot in self.lots.values())
 
     def error(self, bound: float) -> float:
-        """The standard error that rates may have at this bound."""
+        """The standard error allowed for rates at this bound."""
         part = bound / self.most if self.most > 0 else 0.0
         return self.errors[int(np.argmin(np.abs(np.subtract(TRIED, part))))]
 
     def along(self, bounds: Sequence[float]) -> Iterator[Solution]:
-        """A solution for each of these bounds, which go up."""
+        """A solution for each of these ascending bounds."""
         errors = [self.error(bound) for bound in bounds]
         for error in dict.fromkeys(errors):
             mine = [bound for bound, own in zip(bounds, errors, strict=True) if own == error]
@@ -73,7 +73,7 @@ def advised(
     *,
     rising: bool = True,
 ) -> Advice:
-    """What to recommend: of several truths, the first unless another does clearly better.
+    """Choose the rules to recommend: by the first of the truths unless another is clearly better.
 
     With maps that recalibrate the scores, those of each fold are fitted without it. Rules that are
     `rising` never prefer a lower score to a higher one of the same group.
@@ -95,7 +95,7 @@ def advised(
 
 
 def lot_shares(rows: Rows, tracer: Tracer, error: float) -> Floats:
-    """By group, for the cell whose rate is least known; rates are those of all groups together."""
+    """Shares of random decisions by group, for the cell whose rate is least certain."""
     if not np.isfinite(error) or rows.group_proba is not None:
         return np.zeros(len(rows.groups))
     forms = tracer.question.forms(tracer.population.mass, rows.favorable)
@@ -107,7 +107,7 @@ def lot_shares(rows: Rows, tracer: Tracer, error: float) -> Floats:
 
 
 def _errors(rate_error: Any, rows: Rows, tracer: Tracer) -> tuple[float, ...]:
-    """The standard errors that are tried, none (infinite) first."""
+    """The standard errors to try, none (infinite) first."""
     if rate_error is None:
         return (np.inf,)
     if isinstance(rate_error, str) and rate_error == "cross-fit":
@@ -135,7 +135,7 @@ def _held_out(
     refit: bool,
     rising: bool,
 ) -> dict[Kind, NDArray[np.float64]]:
-    """Disparity and cost of each kind (folds, bounds, 2), of rules fitted to the other folds.
+    """Disparity and cost of each kind (folds, bounds, 2), for rules fitted to the other folds.
 
     Each fold is judged by itself: what a group has too much in one fold it lacks in the others,
     so that rates of all folds together would look more equal than those of new rows.
@@ -154,11 +154,11 @@ def _held_out(
 
 
 def _on_other_rows(inside: Rows, outside: Rows, tracer: Tracer, error: float) -> Floats:
-    """Disparity and cost at each bound that is tried."""
+    """Disparity and cost at each bound tried."""
     steady, question = _steadied(tracer, lot_shares(inside, tracer, error)), tracer.question
-    most = steady.free().value
+    greatest = steady.free().value
     pairs = []
-    for solution in steady.along([most * part for part in TRIED], ROUGH):
+    for solution in steady.along([greatest * part for part in TRIED], ROUGH):
         table = outside.confusion(solution.rule.probabilities(outside.features, outside.known))
         value = question.value(table, inside.favorable)
         pairs.append((np.nan_to_num(value), question.price(table)))
@@ -166,44 +166,50 @@ def _on_other_rows(inside: Rows, outside: Rows, tracer: Tracer, error: float) ->
 
 
 def _best(judged: Mapping[Kind, NDArray[np.float64]]) -> tuple[str, tuple[float, ...]]:
-    """What to fit to, and the standard error at every bound that was tried.
+    """The best truth to fit to, and the standard error at every bound tried.
 
     The first truth wins unless another is better by more than a standard error (jackknife over
     folds): scores come first, since rules fitted to labels follow their noise.
     """
     truths = list(dict.fromkeys(truth for truth, _ in judged))
-    everything = np.arange(FOLDS)
+    folds = np.arange(FOLDS)
     chosen = truths[0]
     for other in truths[1:]:
-        gain = _gain(judged, everything, truths[0], other)
+        gain = _gain(judged, folds, truths[0], other)
         without = np.array(
-            [_gain(judged, np.delete(everything, fold), truths[0], other) for fold in everything]
+            [_gain(judged, np.delete(folds, fold), truths[0], other) for fold in folds]
         )
         error = np.sqrt((FOLDS - 1) / FOLDS * ((without - without.mean()) ** 2).sum())
         if gain > error:
             chosen = other
-    above = _above(judged, everything)
-    return chosen, _strengths({error: far for (own, error), far in above.items() if own == chosen})
+    above = _above(judged, folds)
+    return chosen, _strengths(
+        {error: distances for (kind, error), distances in above.items() if kind == chosen}
+    )
 
 
-def _gain(judged: Mapping[Kind, NDArray[np.float64]], folds: Codes, one: str, other: str) -> float:
-    """How much nearer the second truth's best rules are to the best of all, over bounds."""
+def _gain(
+    judged: Mapping[Kind, NDArray[np.float64]], folds: Codes, first: str, second: str
+) -> float:
+    """By how much the second truth's best rules are nearer to the best of all, over bounds."""
     above = _above(judged, folds)
     nearest = {
-        truth: np.min([far for (own, _), far in above.items() if own == truth], axis=0)
-        for truth in (one, other)
+        truth: np.min(
+            [distances for (kind, _), distances in above.items() if kind == truth], axis=0
+        )
+        for truth in (first, second)
     }
-    return float(np.mean(nearest[one] - nearest[other]))
+    return float(np.mean(nearest[first] - nearest[second]))
 
 
 def _strengths(above: Mapping[float, Floats]) -> tuple[float, ...]:
-    """Of all that do not get weaker as the bound gets tighter, those nearest to the best."""
-    ways = combinations_with_replacement(sorted(above), len(TRIED))
-    return min(ways, key=lambda way: sum(above[error][at] for at, error in enumerate(way)))
+    """The errors nearest to the best, among those that do not grow as the bound gets tighter."""
+    choices = combinations_with_replacement(sorted(above), len(TRIED))
+    return min(choices, key=lambda choice: sum(above[error][at] for at, error in enumerate(choice)))
 
 
 def _above(judged: Mapping[Kind, NDArray[np.float64]], folds: Codes) -> dict[Kind, Floats]:
-    """How far the rules of each kind are from the best of all kinds, at every bound.
+    """The distance of each kind's rules from the best of all kinds, at every bound.
 
     The best is the convex hull of all pairs (disparity, cost), since rules can be mixed. Far is
     the lesser of two: how much less uneven others are at that cost, and how much cheaper at that
@@ -246,5 +252,5 @@ def _turn(first: Floats, second: Floats, third: Floats) -> float:
 
 
 def _rows_by_weight(rows: Rows) -> float:
-    """How many rows of equal weight would say as much (Kish)."""
+    """The effective sample size (Kish)."""
     return float(rows.weight.sum() ** 2 / (rows.weight**2).sum())

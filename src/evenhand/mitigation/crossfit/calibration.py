@@ -1,9 +1,9 @@
-"""Scores made calibrated in every group, by maps that the rules take along.
+"""Calibration of scores in every group, by maps that become part of the rules.
 
 Of two classes a map is isotonic: it keeps the order, so that a threshold on what it gives is a
 threshold on the score. Of more classes, and where rules do not know the group, it mixes the
-probabilities: P(class k) = Σ_j mixing[k, j] · score_j, and a rule's prices take that in. Either
-way a rule on calibrated scores is written down as one on the scores as they come.
+probabilities: P(class k) = Σ_j mixing[k, j] · score_j, which a rule's prices absorb. Either way a
+rule on calibrated scores is equivalent to one on the original scores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Monotone:
         return np.column_stack([1 - second, second])
 
     def taken_in(self, prices: Floats) -> Floats:
-        """The prices that decide by the score as those decide by what the map makes of it."""
+        """The prices on scores equivalent to prices on mapped scores."""
         first, second = prices[:, 1] - prices[:, 0]  # at score s, 1 costs (1 − s), s of these more
         slope = second - first
         if slope == 0:
@@ -66,13 +66,13 @@ class Monotone:
 
 @dataclass(frozen=True, eq=False)
 class Mixing:
-    """A stochastic matrix: column j is the distribution of the class where the score says j."""
+    """A stochastic matrix: column j is the distribution of the class where the score is for j."""
 
     matrix: Floats
 
     @classmethod
     def fitted(cls, rows: Rows, common: Mixing | None = None) -> Mixing:
-        """The most likely one, by expectation and maximization; a little of the common one in it.
+        """The maximum likelihood estimate by EM, shrunken a little toward the common one.
 
         The likelihood is concave, so that where the search begins does not matter.
         """
@@ -91,7 +91,7 @@ class Mixing:
         return np.asarray(scores @ self.matrix.T)
 
     def taken_in(self, prices: Floats) -> Floats:
-        """The prices that decide by the scores as those decide by the mixed ones."""
+        """The prices on scores equivalent to prices on mixed scores."""
         return np.asarray(self.matrix.T @ prices)
 
 
@@ -106,7 +106,7 @@ class Calibration:
     kinds: tuple[str, ...]
 
     def applied(self, rows: Rows) -> Rows:
-        """The rows with calibrated scores; of rules that do not know the group, for each group."""
+        """The rows with calibrated scores; by every group's map if rules do not know the group."""
         scores = rows.scores.copy()
         for group, own in enumerate(self.maps):
             mine = rows.group == group
@@ -119,7 +119,7 @@ class Calibration:
         return replace(rows, scores=scores, are_probabilities=True, by_group=by_group)
 
     def taken_in(self, rule: DecisionRule) -> DecisionRule:
-        """The rule on scores as they come that decides as this one does on calibrated scores."""
+        """The rule on original scores equivalent to this one on calibrated scores."""
         prices = rule.prices.copy()
         count = prices.shape[2]
         for at, pool in enumerate(rule.pool):
@@ -134,15 +134,15 @@ class Calibration:
         return replace(rule, prices=prices)
 
     def told(self) -> str:
-        """What was done, in a sentence."""
+        """A sentence on the maps in use."""
         own, common = (self.kinds.count(kind) for kind in ("own", "common"))
-        rest = len(self.kinds) - own - common
+        unmapped = len(self.kinds) - own - common
         parts = [
             f"{plural(count, 'group')} {how}"
             for count, how in (
                 (own, "by a map of its own" if own == 1 else "by maps of their own"),
                 (common, "by one map for all groups"),
-                (rest, "not at all"),
+                (unmapped, "not at all"),
             )
             if count
         ]
@@ -153,7 +153,7 @@ class Calibration:
 
 
 def calibration(rows: Rows, random_state: int) -> Calibration:
-    """Each group's best map, by the squared error of labels that it was not fitted to."""
+    """Each group's best map, by the squared error on held-out labels."""
     if rows.truth is None:
         raise InputError("Scores are recalibrated by labels: pass y_true.")
     fold = stream(random_state, 4).permutation(len(rows.group)) % FOLDS
@@ -170,18 +170,18 @@ def calibration(rows: Rows, random_state: int) -> Calibration:
 
 
 def believable(rows: Rows, judge: str) -> tuple[str, ...]:
-    """What rules may be fitted to, the least noisy first: scores, unless they are off."""
+    """The truths that rules may be fitted to, the least noisy first: scores, if calibrated."""
     if judge == "scores" or not rows.are_probabilities or miscalibrated(rows):
         return (judge,)
     return ("scores", judge)
 
 
 def miscalibrated(rows: Rows) -> str:
-    """Groups whose classes are more or less frequent than scores say, significantly; or nothing."""
+    """A note on groups whose class frequencies differ significantly from their scores; or ""."""
     truth, groups = rows.onehot, len(rows.groups)
     count = len(rows.classes)
     total = np.bincount(rows.group, rows.weight, groups)
-    said, seen, spread = (
+    expected, observed, spread = (
         np.stack([np.bincount(rows.group, column, groups) for column in table.T], axis=1)
         for table in (
             rows.weight[:, None] * rows.scores,
@@ -189,29 +189,29 @@ def miscalibrated(rows: Rows) -> str:
             rows.weight[:, None] ** 2 * rows.scores * (1 - rows.scores),
         )
     )
-    score = np.abs(seen - said) / np.sqrt(np.maximum(spread, 1e-300))
+    score = np.abs(observed - expected) / np.sqrt(np.maximum(spread, 1e-300))
     off = score > -ndtri(LEVEL / (2 * groups * count))
     if not off.any():
         return ""
-    gap = np.abs(seen - said) / np.maximum(total, 1e-300)[:, None]
+    gap = np.abs(observed - expected) / np.maximum(total, 1e-300)[:, None]
     group, kind = np.unravel_index(np.argmax(np.where(off, gap, -1)), off.shape)
     return (
         f"The scores are not calibrated in {plural(int(off.any(axis=1).sum()), 'group')}: of "
-        f"{show(rows.groups[group])} they say {number(said[group, kind] / total[group])} are "
-        f"{show(rows.classes[kind])}, and {number(seen[group, kind] / total[group])} are."
+        f"{show(rows.groups[group])} they say {number(expected[group, kind] / total[group])} are "
+        f"{show(rows.classes[kind])}, and {number(observed[group, kind] / total[group])} are."
     )
 
 
 def _maps(rows: Rows) -> dict[str, list[Map]]:
-    """Of every kind, for each group."""
+    """Maps of every kind, for each group."""
     common: Monotone | Mixing
     own: list[Map] = []
     if rows.is_binary and rows.group_proba is None:
         common = Monotone.fitted(rows)
-        own = [Monotone.fitted(some) if len(some.group) else common for some in _by_group(rows)]
+        own = [Monotone.fitted(part) if len(part.group) else common for part in _by_group(rows)]
     else:
         common = Mixing.fitted(rows)
-        own = [Mixing.fitted(some, common) for some in _by_group(rows)]
+        own = [Mixing.fitted(part, common) for part in _by_group(rows)]
     count = len(rows.groups)
     return {"none": [None] * count, "common": [common] * count, "own": own}
 
@@ -219,7 +219,7 @@ def _maps(rows: Rows) -> dict[str, list[Map]]:
 def _by_group(rows: Rows) -> list[Rows]:
     order = np.argsort(rows.group, kind="stable")
     ends = np.searchsorted(rows.group[order], np.arange(1, len(rows.groups)))
-    return [rows.take(some) for some in np.split(order, ends)]
+    return [rows.take(part) for part in np.split(order, ends)]
 
 
 def _squared(rows: Rows, maps: Sequence[Map]) -> Floats:

@@ -1,4 +1,4 @@
-"""What a frontier is about: which disparity against which cost, and what holds besides."""
+"""The objective of a frontier: disparity, cost, and further requirements."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ class Objective:
     def requirements(
         self, mass: Floats, favorable: int | None, epsilon: float
     ) -> list[Requirement]:
-        """What is required of the rates of rows with this mass of groups and classes."""
+        """The requirements of rates of rows with this mass of groups and classes."""
         chosen = self._forms(self.criterion, self.measure, mass, favorable)
         if self.reference is None:
             first = evenly(chosen, self.measure, epsilon)
         else:
             first = near(chosen, self.reference, self.measure, epsilon)
-        others = [
+        further = [
             evenly(self._forms(name, measure, mass, favorable), measure, bound)
             for name, measure, bound in self.also
         ]
         for kind, bounds, sign in ((at_least, self.floors, "≥"), (at_most, self.ceilings, "≤")):
-            others += [
+            further += [
                 kind(
                     f"{name.replace('_', ' ')} {sign} {bound:g}",
                     rate_forms(RATES_BY_NAME[name], mass, favorable),
@@ -88,15 +88,15 @@ class Objective:
             selection = rate_forms("selection_rate_ratio", mass, favorable)
             share = mass.sum(axis=1)
             name = f"{self.capacity:.4g} of all selected"
-            others.append(altogether(name, selection, share, self.capacity))
-        return [first, *others]
+            further.append(altogether(name, selection, share, self.capacity))
+        return [first, *further]
 
     def forms(self, mass: Floats, favorable: int | None) -> RateForms:
-        """The rates whose disparity is the question."""
+        """The rates whose disparity is bounded."""
         return self._forms(self.criterion, self.measure, mass, favorable)
 
     def value(self, confusion: Floats, favorable: int | None) -> float:
-        """The disparity of decisions, NaN where there are no two rates to compare."""
+        """The disparity of decisions, NaN if there are no two rates to compare."""
         mass = confusion.sum(axis=2)
         first = self.requirements(mass, favorable, 1.0)[0]
         observed = first.forms.observed
@@ -108,21 +108,21 @@ class Objective:
         return first.worst(first.forms(confusion))
 
     def allowed(self, rows: Rows, truth: Floats) -> Allowed:
-        """All that the groups of rows may be where a proxy is all that is known of them."""
+        """The possible groups of rows, where only a proxy of them is known."""
         assert rows.proxy is not None
         assert rows.group_proba is not None
         mass = truth * rows.weight[:, None]
         return Allowed.of(mass, rows.proxy, rows.group_proba, self.criterion)
 
     def price(self, confusion: Floats) -> float:
-        """What decisions cost, on average."""
+        """The mean cost of decisions."""
         return float(np.einsum("ky,aky->", self.cost, confusion))
 
     def _forms(
         self, criterion: str, measure: Measure, mass: Floats, favorable: int | None
     ) -> RateForms:
-        asked = favorable if self.is_about_one(criterion) else None
-        return compared(criterion, mass, measure, asked)
+        favorable_class = favorable if self.is_about_one(criterion) else None
+        return compared(criterion, mass, measure, favorable_class)
 
     def is_about_one(self, criterion: str) -> bool:
         """Whether a criterion looks at the favorable class alone."""
@@ -141,7 +141,7 @@ def read_objective(
     at_most: Mapping[str, float] | None = None,
     capacity: float | None = None,
 ) -> Objective:
-    """The question, checked."""
+    """The validated objective."""
     by = convex(measure)
     further = _further(also, by)
     for name in (criterion, *(name for name, *_ in further)):
@@ -172,16 +172,16 @@ def read_objective(
 
 
 def check_disparity(value: Any) -> None:
-    """Refuse what cannot bound a disparity."""
+    """Refuse an invalid bound of a disparity."""
     if not _is_number(value) or not value >= 0:
         raise InputError(f"A disparity is a number, at least 0; {value!r} was asked for.")
 
 
 def convex(measure: MeasureLike) -> Measure:
-    """A measure whose bounds can be solved for."""
-    known = resolve(measure)
-    require_convex(known)
-    return known
+    """A measure with convex bounds."""
+    registered = resolve(measure)
+    require_convex(registered)
+    return registered
 
 
 def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], ...]:
@@ -189,7 +189,7 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
     try:
         pairs = list(also.items() if isinstance(also, Mapping) else also)
         listed = [_by(measure, *pair) if len(pair) == 2 else tuple(pair) for pair in pairs]
-        if all(len(each) == 3 and _is_number(each[2]) and each[2] >= 0 for each in listed):
+        if all(len(entry) == 3 and _is_number(entry[2]) and entry[2] >= 0 for entry in listed):
             return tuple(
                 (named(name).name, convex(kind), float(bound)) for name, kind, bound in listed
             )
@@ -204,7 +204,7 @@ def _further(also: Any, measure: Measure) -> tuple[tuple[str, Measure, float], .
 
 
 def _by(measure: Measure, name: str, bound: float) -> tuple[str, MeasureLike, float]:
-    """A further criterion by the measure in its name, or by the one that the first is by."""
+    """A further criterion by the measure in its name, or by that of the first."""
     own = split_name(name)[1]
     return name, measure if own is None else own, bound
 
@@ -213,22 +213,22 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def _among(name: str, known: Sequence[str], kind: str) -> None:
-    if not isinstance(name, str) or name not in known:
+def _among(name: str, available: Sequence[str], kind: str) -> None:
+    if not isinstance(name, str) or name not in available:
         raise InputError(
-            f"A frontier is not traced for the {kind} {name!r}.{did_you_mean(name, known)} "
-            f"It is one of {', '.join(known)}."
+            f"A frontier is not traced for the {kind} {name!r}.{did_you_mean(name, available)} "
+            f"It is one of {', '.join(available)}."
         )
 
 
-def _limits(given: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
-    for name, bound in (given or {}).items():
+def _limits(limits: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
+    for name, bound in (limits or {}).items():
         _among(name, tuple(RATES_BY_NAME), "rate")
         if not _is_number(bound) or not 0 <= bound <= 1:
             raise InputError(
                 f"The {name} of a group lies between 0 and 1; {bound!r} was asked for."
             )
-    return tuple((name, float(bound)) for name, bound in (given or {}).items())
+    return tuple((name, float(bound)) for name, bound in (limits or {}).items())
 
 
 def _costs(cost: Any, rows: Rows) -> Floats:
@@ -268,7 +268,7 @@ def _reference(reference: Label, measure: Measure, rows: Rows) -> int | None:
 
 
 def _capacity(capacity: float | None, rows: Rows) -> float | None:
-    """How many are selected, as a share of all rows; whole numbers count rows."""
+    """The share of rows selected; whole numbers count rows."""
     if capacity is None:
         return None
     if rows.favorable is None:

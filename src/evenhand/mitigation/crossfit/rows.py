@@ -1,4 +1,4 @@
-"""Rows with scores: what a frontier is traced on, and judged on."""
+"""Rows with scores, for fitting and evaluating frontiers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Rows:
 
     @property
     def features(self) -> Floats:
-        """What rules look at: scores, or where they do not know the group P(group, class | x)."""
+        """The features of rules: scores, or P(group, class | x) if they do not know the group."""
         is_joint = self.group_proba is not None and self.proxy is None
         return self.joint if is_joint else self.scores
 
@@ -86,7 +86,7 @@ class Rows:
 
     @property
     def sizes(self) -> Floats:
-        """The weight of every group, as far as it is known."""
+        """The weight of every group, as far as known."""
         if self.unknown:
             assert self.group_proba is not None
             return np.asarray(self.weight @ self.group_proba)
@@ -139,7 +139,7 @@ class Rows:
 
 
 def stream(random_state: int, which: int) -> np.random.Generator:
-    """Random numbers of our own: data made with the same seed do not know them."""
+    """Random numbers of our own, independent of data generated with the same seed."""
     return np.random.default_rng([OURS, which, random_state])
 
 
@@ -155,82 +155,90 @@ def read_rows(
     group_proba: Any = None,
     like: Rows | None = None,
 ) -> Rows:
-    """The rows, checked; `like` others, they have their classes and groups."""
+    """Validated rows; with the classes and groups of `like`, if given."""
     matrix, proxy = None, None
     if isinstance(sensitive_features, Probable):
-        whom, matrix, proxy = _probable(sensitive_features, group_proba, like)
+        membership, matrix, proxy = _probable(sensitive_features, group_proba, like)
         group_proba = matrix
     else:
-        whom = groups(sensitive_features)
+        membership = groups(sensitive_features)
     scores = _scores(y_score)
     truth = None if y_true is None else classes(y_true, "y_true")
     weight = weights(sample_weight)
-    check_lengths(y_true=truth, y_score=scores, sensitive_features=whom.codes, sample_weight=weight)
+    check_lengths(
+        y_true=truth, y_score=scores, sensitive_features=membership.codes, sample_weight=weight
+    )
     if like is not None:
-        known, best, group_labels = like.classes, like.favorable, like.groups
-        code = places_of(whom, group_labels) if matrix is None else whom.codes.astype(np.intp)
+        class_labels, best, group_labels = like.classes, like.favorable, like.groups
+        code = (
+            places_of(membership, group_labels)
+            if matrix is None
+            else membership.codes.astype(np.intp)
+        )
     else:
-        known, best = _classes(truth, scores, labels, favorable)
-        code, group_labels = np.asarray(whom.codes, dtype=np.intp), tuple(whom.labels)
+        class_labels, best = _classes(truth, scores, labels, favorable)
+        code, group_labels = np.asarray(membership.codes, dtype=np.intp), tuple(membership.labels)
         if matrix is None:
-            check_nobody_dropped(whom)
+            check_nobody_dropped(membership)
     single, turned = scores.shape[1] == 1, False
     if single:
-        if len(known) != 2:
+        if len(class_labels) != 2:
             raise InputError(
-                f"y_score is one column, and there are {len(known)} classes: give the probability "
-                "of each, a column for every class in the order of their labels."
+                f"y_score is one column, and there are {len(class_labels)} classes: give the "
+                "probability of each, a column for every class in the order of their labels."
             )
-        turned = like.turned if like is not None else _is_turned(known, best, favorable, score_of)
+        turned = (
+            like.turned if like is not None else _is_turned(class_labels, best, favorable, score_of)
+        )
         score = scores[:, 0]
         if like is None and truth is not None and score_of is None:
             ordered = distribution(
-                score, sensitive_features=whom, y_true=truth, sample_weight=weight
+                score, sensitive_features=membership, y_true=truth, sample_weight=weight
             )
-            check_direction(ordered, scored_label(known, favorable=favorable))
+            check_direction(ordered, scored_label(class_labels, favorable=favorable))
         if turned:  # of probabilities one minus them, of other scores minus them
             inside = bool(score.min() >= 0 and score.max() <= 1)
             is_share = inside if like is None else like.are_probabilities
             score = (1.0 if is_share else 0.0) - score
         scores = np.column_stack([1 - score, score])
-    elif scores.shape[1] != len(known):
+    elif scores.shape[1] != len(class_labels):
         raise InputError(
-            f"y_score has {scores.shape[1]} columns, and there are {len(known)} classes: "
-            f"{[show(label) for label in known]}."
+            f"y_score has {scores.shape[1]} columns, and there are {len(class_labels)} classes: "
+            f"{[show(label) for label in class_labels]}."
         )
-    swapped = like.swapped if like is not None else len(known) == 2 and best == 0
+    swapped = like.swapped if like is not None else len(class_labels) == 2 and best == 0
     if like is None and swapped:  # the favorable class is the second
-        known, best = known[::-1], 1
+        class_labels, best = class_labels[::-1], 1
     if swapped and not single:
         scores = scores[:, ::-1]
     if like is not None and swapped and single and like.given > 1:
         raise InputError(
-            f"The rules were fitted to two columns of scores, of {show(known[1])} and "
-            f"{show(known[0])}, and y_score is one: of which is not known. Pass both."
+            f"The rules were fitted to two columns of scores, of {show(class_labels[1])} and "
+            f"{show(class_labels[0])}, and y_score is one: of which is not known. Pass both."
         )
-    codes = None if truth is None else _truth_codes(truth, known)
+    codes = None if truth is None else _truth_codes(truth, class_labels)
     inside = bool((scores >= 0).all() and (np.abs(scores.sum(axis=1) - 1) < 1e-6).all())
-    if len(known) > 2 and not inside:
+    if len(class_labels) > 2 and not inside:
         raise InputError(
             "With more than two classes y_score must be probabilities: from 0 to 1, and of a row "
             "adding up to 1."
         )
     if like is not None and like.are_probabilities and not inside:
         strange = scores[:, -1][(scores[:, -1] < 0) | (scores[:, -1] > 1)]
-        told = f"and {strange[0]:g} is none" if len(strange) else "which add up to 1"
+        problem = f"and {strange[0]:g} is none" if len(strange) else "which add up to 1"
         raise InputError(
-            f"The rules were fitted to scores from 0 to 1, {told}: they decide no others."
+            f"The rules were fitted to scores from 0 to 1, {problem}: they decide no others."
         )
     return Rows(
         np.ascontiguousarray(scores),
         codes,
         code,
         np.ones(len(scores)) if weight is None else weight,
-        tuple(known),
+        tuple(class_labels),
         group_labels,
         best,
         inside,
-        like.columns if like is not None else tuple(map(str, whom.names)),
+        like.columns if like is not None else tuple(map(str, membership.names)),
         _group_probabilities(group_proba, len(scores), len(group_labels)),
         stated=like.stated if like is not None else favorable is not None,
         turned=turned,
@@ -242,30 +250,30 @@ def read_rows(
 
 
 def _probable(
-    given: Probable, group_proba: Any, like: Rows | None
+    sensitive: Probable, group_proba: Any, like: Rows | None
 ) -> tuple[Groups, Floats, Proxy | None]:
-    """Groups of which probabilities are known; the cells of rules that hold in the worst case.
+    """Groups with known probabilities; and the cells of rules for the worst case.
 
-    The code of a row's group is one that there is not, so that nothing can count by it.
+    The code of a row's group is out of range, so that nothing can count by it.
     """
     if group_proba is not None:
         raise InputError("sensitive_features are probable already: leave out group_proba.")
-    check_assuming(given.assuming)
-    matrix = given.by_row()
+    check_assuming(sensitive.assuming)
+    matrix = sensitive.by_row()
     if like is not None:
-        if set(given.groups) != set(like.groups):
+        if set(sensitive.groups) != set(like.groups):
             raise InputError(
-                f"The probabilities are of the groups {[*map(show, given.groups)]}, and the rules "
-                f"were fitted to {[*map(show, like.groups)]}."
+                f"The probabilities are of the groups {[*map(show, sensitive.groups)]}, and the "
+                f"rules were fitted to {[*map(show, like.groups)]}."
             )
-        matrix = matrix[:, [given.groups.index(label) for label in like.groups]]
+        matrix = matrix[:, [sensitive.groups.index(label) for label in like.groups]]
     proxy = None
-    if like is None and given.assuming is None:
-        proxy = Proxy.of(matrix, np.unique(given.cells(MOST_CELLS).mixing, axis=0))
+    if like is None and sensitive.assuming is None:
+        proxy = Proxy.of(matrix, np.unique(sensitive.cells(MOST_CELLS).mixing, axis=0))
     elif like is not None and like.proxy is not None:
         proxy = Proxy.of(matrix, like.proxy.centers)
-    nobody = np.full(len(matrix), len(given.groups))
-    labels = given.groups if like is None else like.groups
+    nobody = np.full(len(matrix), len(sensitive.groups))
+    labels = sensitive.groups if like is None else like.groups
     return Groups(nobody, labels, ("group",)), matrix, proxy
 
 
@@ -276,7 +284,7 @@ def _is_turned(known: Sequence[Label], best: int | None, favorable: Label, score
 
 
 def check_nobody_dropped(whom: Groups) -> None:
-    """Refuse groups of which some were dropped: their rows have no decision."""
+    """Refuse dropped groups: their rows would have no decision."""
     if (whom.codes >= len(whom.labels)).any():
         raise InputError("Rows of rare groups were left out: merge them instead of dropping.")
 
@@ -290,10 +298,10 @@ def check_everyone(group: Codes, labels: Sequence[Label]) -> None:
         )
 
 
-def _group_probabilities(given: Any, rows: int, groups: int) -> Floats | None:
-    if given is None:
+def _group_probabilities(probabilities: Any, rows: int, groups: int) -> Floats | None:
+    if probabilities is None:
         return None
-    table = floats(given, "group_proba")
+    table = floats(probabilities, "group_proba")
     are_shares = table.shape == (rows, groups) and (table >= 0).all()
     if not are_shares or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
         raise InputError(
@@ -323,24 +331,24 @@ def _classes(
     truth: Any, scores: Floats, labels: Sequence[Label] | None, favorable: Label
 ) -> tuple[tuple[Label, ...], int | None]:
     if labels is not None:
-        known = _distinct(labels)
+        names = _distinct(labels)
     elif truth is not None:
-        known = union(truth.labels)
+        names = union(truth.labels)
     else:
-        known = tuple(range(max(scores.shape[1], 2)))
-    if len(known) < 2:
-        raise InputError(f"There is one class in y_true, {known}; name all of them by classes=.")
-    best = favorable_label(known, favorable, required=len(known) == 2)
-    return known, None if best is None else known.index(best)
+        names = tuple(range(max(scores.shape[1], 2)))
+    if len(names) < 2:
+        raise InputError(f"There is one class in y_true, {names}; name all of them by classes=.")
+    best = favorable_label(names, favorable, required=len(names) == 2)
+    return names, None if best is None else names.index(best)
 
 
 def _distinct(labels: Sequence[Label]) -> tuple[Label, ...]:
-    known = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
-    for label in known:
+    names = tuple(labels.tolist() if isinstance(labels, np.ndarray) else labels)
+    for label in names:
         check_labels(classes=label)
-        if label is None or known.count(label) > 1:
-            raise InputError(f"classes names every class once; {label!r} cannot stand in {known}.")
-    return known
+        if label is None or names.count(label) > 1:
+            raise InputError(f"classes names every class once; {label!r} cannot stand in {names}.")
+    return names
 
 
 def _is_nested(values: Any) -> bool:
@@ -348,20 +356,20 @@ def _is_nested(values: Any) -> bool:
     return isinstance(values, list | tuple) and bool(values) and np.ndim(values[0]) == 1
 
 
-def _truth_codes(truth: Any, known: Sequence[Label]) -> Codes:
-    strange = [label for label in truth.labels if label not in known]
+def _truth_codes(truth: Any, names: Sequence[Label]) -> Codes:
+    strange = [label for label in truth.labels if label not in names]
     if strange:
-        raise InputError(f"y_true holds {strange[:5]}, which are none of the classes {known}.")
-    places = np.array([known.index(label) for label in truth.labels], dtype=np.intp)
+        raise InputError(f"y_true holds {strange[:5]}, which are none of the classes {names}.")
+    places = np.array([names.index(label) for label in truth.labels], dtype=np.intp)
     return np.asarray(places[truth.codes])
 
 
-def places_of(whom: Groups, known: Sequence[Label]) -> Codes:
-    """Each row's group among those that are known."""
-    strange = [label for label in whom.labels if label not in known]
+def places_of(membership: Groups, labels: Sequence[Label]) -> Codes:
+    """The place of each row's group among `labels`."""
+    strange = [label for label in membership.labels if label not in labels]
     if strange:
         raise InputError(
             f"Group {show(strange[0])} is not among those that the frontier was traced on."
         )
-    places = np.array([known.index(label) for label in whom.labels], dtype=np.intp)
-    return np.asarray(places[whom.codes])
+    places = np.array([labels.index(label) for label in membership.labels], dtype=np.intp)
+    return np.asarray(places[membership.codes])

@@ -42,21 +42,21 @@ class Tracer:
     def problem(self, epsilon: float) -> Problem:
         """With this bound on the disparity."""
         mass = self.population.mass
-        wanted = self.question.requirements(mass, self.favorable, epsilon)
-        return stated(self.population, wanted, self.question.cost)
+        requirements = self.question.requirements(mass, self.favorable, epsilon)
+        return stated(self.population, requirements, self.question.cost)
 
     def free(self) -> Solution:
-        """Without a bound on the disparity."""
+        """The cheapest rules without a bound on the disparity."""
         return self.solution(np.inf)
 
     def solution(
         self, epsilon: float, tolerance: float = 1e-6, start: Columns | None = None
     ) -> Solution:
-        """The cheapest rules with this bound; the search may begin with some."""
+        """The cheapest rules with this bound; the search may start from given ones."""
         return solve(self.problem(epsilon), tolerance, start)
 
     def along(self, bounds: Sequence[float], tolerance: float = 1e-6) -> Iterator[Solution]:
-        """For each of these bounds; each search begins with the rules of the one before."""
+        """Solutions for these bounds; each search starts from the rules of the one before."""
         columns = None
         for epsilon in bounds:
             solution = self.solution(float(epsilon), tolerance, columns)
@@ -66,16 +66,16 @@ class Tracer:
             yield solution
 
     def cost_of_rising(self, bound: float, solution: Solution) -> float:
-        """How much more a solution costs because no rule may prefer a lower score."""
+        """The extra cost of a solution because no rule may prefer a lower score."""
         return cost_of_rising(self.problem(bound), solution)
 
     def cost_at(self, bound: float) -> float:
         """The least cost at a bound."""
         return next(iter(self.along([bound]))).cost
 
-    def least_value(self, cost: float, most: float) -> float:
-        """A disparity that no rule of at most this cost is below, to 1 in 16,000, proved."""
-        low, high, columns = 0.0, most, None
+    def least_value(self, cost: float, greatest: float) -> float:
+        """A proved lower bound of the disparity at this cost, to 1 in 16,000."""
+        low, high, columns = 0.0, greatest, None
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             solution = self.solution(middle, start=columns)
@@ -89,7 +89,7 @@ class Tracer:
 
 @dataclass(frozen=True, eq=False)
 class WorstTracer(Tracer):
-    """Rules whose disparity is the worst that the probabilities of groups allow."""
+    """Rules with a bound on the worst disparity that the probabilities of groups allow."""
 
     worst: Worst = field(kw_only=True)
 
@@ -103,7 +103,7 @@ class WorstTracer(Tracer):
         return self.worst.solve(epsilon)
 
     def cost_of_rising(self, bound: float, solution: Solution) -> float:  # noqa: ARG002
-        """Nothing: there are only such rules."""
+        """Zero: all rules here are rising."""
         return 0.0
 
 
@@ -131,7 +131,7 @@ def tracer_of(
 
 
 def population_of(rows: Rows, truth: str, rising: bool) -> Population:
-    """Rows that answer prices, judged by their labels or by their own probabilities."""
+    """The population of rows, judged by their labels or by their own probabilities."""
     if rows.group_proba is not None:
         return Scores.blind(rows.joint, rows.weight, len(rows.groups))
     whose = rows.group, rows.weight, len(rows.groups)

@@ -1,4 +1,4 @@
-"""What every export of a rule says: classes, groups, and a few price matrices for each group."""
+"""The content of every export of a rule: classes, groups, and price matrices of each group."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = 1 << 63  # beyond 64 bits there are no whole numbers, in a database or i
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the group of a person is read from columns.
+    """The mapping of columns to a person's group.
 
     `labels` holds, for each group, the value of each column: as it stands there, or the number of
     its bin where `cuts` has the inner edges of the column's bins; a value on an edge belongs to
@@ -49,7 +49,7 @@ class Grouping:
     def of(
         cls, columns: Sequence[Any], labels: Sequence[Any], cuts: Mapping[Any, Any] | None = None
     ) -> Grouping:
-        """From columns and labels as estimators keep them: a value, a bin, or a tuple of these.
+        """From columns and labels of estimators: a value, a bin, or a tuple of these.
 
         >>> Grouping.of(["age"], [Bin(18, 40, True), Bin(40, 90)], {"age": [18, 40, 90]}).labels
         ((0,), (1,))
@@ -59,7 +59,7 @@ class Grouping:
             parts = [_parts(label, len(columns))[place] for label in labels]
             bins = [part for part in parts if isinstance(part, Bin)]
             if bins and name not in edges:  # bins that nobody kept the edges of
-                edges[name] = sorted({end for each in bins for end in (each.low, each.high)})
+                edges[name] = sorted({end for item in bins for end in (item.low, item.high)})
         values = [
             tuple(
                 _value(part, edges.get(name))
@@ -71,7 +71,7 @@ class Grouping:
         return cls(tuple(map(str, columns)), tuple(values), inner, tuple(map(show, labels)))
 
     def renamed(self, columns: Sequence[str]) -> Grouping:
-        """The same groups, in columns of other names."""
+        """The same groups, with other names of columns."""
         if len(columns) != len(self.columns):
             raise InputError(
                 f"The group is read from {len(self.columns)} columns ({', '.join(self.columns)}), "
@@ -94,7 +94,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """A rule in full: classes, who is in which pool of rows, and the prices that decide there.
+    """A rule in full: classes, pools of rows, and the prices that decide in each.
 
     `prices` (ranks, pools, features, classes) and `share` (ranks, pools) hold each pool's first,
     second, … rule; those that are absent have share 0. `grouping` is None where one pool holds
@@ -110,17 +110,17 @@ class Description:
 
     @property
     def pools(self) -> int:
-        """How many pools there are."""
+        """The number of pools."""
         return int(self.share.shape[1])
 
     @property
     def features(self) -> int:
-        """How many numbers a rule reads."""
+        """The number of features a rule reads."""
         return int(self.prices.shape[2])
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Between which numbers whatever is read must be."""
+        """The bounds of the features."""
         return (-GREATEST, GREATEST) if self.reads == "numbers" else (0.0, 1.0)
 
     @property
@@ -153,7 +153,7 @@ class Description:
 
 
 def thresholds(prices: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Of prices (…, 2, 2): the cut of the second class's probability, and on which side it is 1.
+    """Cuts of the second class's probability by prices (…, 2, 2), and the side that it selects.
 
     It is decided above the cut, or if not `upward` up to and with the cut: where
     d₀ (1 − s) + d₁ s < 0, but for s at the cut itself.
@@ -174,7 +174,7 @@ def _parts(label: Any, columns: int) -> tuple[Any, ...]:
 
 
 def _value(part: Any, edges: list[float] | None) -> Any:
-    """The value of a column as other languages write it, or the number of its bin."""
+    """The value of a column in other languages, or the number of its bin."""
     if isinstance(part, Bin):
         spans = [*pairwise(edges or [])]
         return spans.index((part.low, part.high))
@@ -183,10 +183,10 @@ def _value(part: Any, edges: list[float] | None) -> Any:
     return str(part) if isinstance(part, str) else part
 
 
-def plain(label: Any, whole: int | None = None) -> Value:
-    """A label that other languages can write: text, a number, true or false.
+def plain(label: Any, limit: int | None = None) -> Value:
+    """A label that other languages can represent: text, a number, true or false.
 
-    Whole numbers are below `whole` in size, where a language has no larger ones.
+    Integers are below `limit` in size, where a language has no larger ones.
     """
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, str | int | float):
@@ -202,18 +202,18 @@ def plain(label: Any, whole: int | None = None) -> Value:
         raise InputError(
             f"The label {label!r} holds half of a character, which no UTF-8 can: rename it."
         )
-    if isinstance(value, int) and whole is not None and abs(value) >= whole:
+    if isinstance(value, int) and limit is not None and abs(value) >= limit:
         raise InputError(
             f"The label {label!r} is too large a number to leave Python in this format, which goes "
-            f"up to {whole - 1:,}. Make the column text before the fit."
+            f"up to {limit - 1:,}. Make the column text before the fit."
         )
     return value
 
 
 def check_plain(
-    classes: Sequence[Any], grouping: Grouping | None, whole: int | None = None
+    classes: Sequence[Any], grouping: Grouping | None, limit: int | None = None
 ) -> None:
-    """Refuse names and labels that other languages cannot write."""
+    """Refuse names and labels that other languages cannot represent."""
     groups = () if grouping is None else (*grouping.columns, *sum(grouping.labels, ()))
     for label in (*classes, *groups):
-        plain(label, whole)
+        plain(label, limit)

@@ -71,7 +71,7 @@ def moves_model(moves: Moves) -> Any:
 def _moved(graph: Graph, moves: Moves) -> None:
     """A row's piece is as many cuts as it reaches, its outcome as many ends as the lot does.
 
-    The pool after the last is that of rows whose group is not known: all that they get is NaN.
+    The pool after the last is for rows of unknown groups, whose result is NaN.
     """
 
     def by_pool(table: Any, fill: float) -> str:
@@ -98,14 +98,14 @@ def _moved(graph: Graph, moves: Moves) -> None:
             np.append(moves.slope.ravel(), np.zeros(pieces * outcomes)),
         )
     )
-    rest = graph.add("Sub", "amount", graph.add("Gather", anchors, place, axis=0))
+    distance = graph.add("Sub", "amount", graph.add("Gather", anchors, place, axis=0))
     nothing = graph.add("Sub", "amount", "amount")  # 0, and NaN where the amount is not a number
-    moved = graph.add("Add", start, graph.add("Mul", slope, rest))
+    moved = graph.add("Add", start, graph.add("Mul", slope, distance))
     graph.add("Add", moved, nothing, output="prediction")
 
 
 def _counted(graph: Graph, column: str, bounds: str) -> str:
-    """How many bounds of its row a value reaches."""
+    """The number of its row's bounds that a value reaches."""
     reached = graph.add("Cast", graph.add("GreaterOrEqual", column, bounds), to=INT64)
     return graph.add("ReduceSum", reached, graph.constant([1]), keepdims=0)
 
@@ -113,9 +113,9 @@ def _counted(graph: Graph, column: str, bounds: str) -> str:
 def _checked(graph: Graph, name: str, inputs: list[Any], outputs: list[Any]) -> Any:
     from onnx import checker, helper
 
-    made = helper.make_graph(graph.nodes, name, inputs, outputs, graph.constants)
+    graph_proto = helper.make_graph(graph.nodes, name, inputs, outputs, graph.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
-    model = helper.make_model(made, opset_imports=opsets, producer_name="evenhand")
+    model = helper.make_model(graph_proto, opset_imports=opsets, producer_name="evenhand")
     model.ir_version = IR_VERSION
     checker.check_model(model)
     return model
@@ -128,7 +128,7 @@ class Graph(NamedTuple):
     constants: list[Any]
 
     def constant(self, values: Any, dtype: Any = None) -> str:
-        """A constant array, and the name it gets."""
+        """Add a constant array, and return its name."""
         from onnx import TensorProto, helper, numpy_helper
 
         name = f"evenhand_constant_{len(self.constants)}"
@@ -146,7 +146,7 @@ class Graph(NamedTuple):
     def add(
         self, kind: str, *inputs: str, output: str = "", domain: str = "", **options: Any
     ) -> str:
-        """A node of some kind, and the name of what comes out of it."""
+        """Add a node, and return the name of its output."""
         from onnx import helper
 
         name = output or f"evenhand_value_{len(self.nodes)}"
@@ -168,16 +168,16 @@ def _probabilities(graph: Graph, rule: Description) -> None:
 def _by_steps(graph: Graph, rule: Description, pool: str) -> None:
     """A row's step is as many cuts as its score is above."""
     steps = [rule.steps(own) for own in range(rule.pools)]
-    most = max(len(cuts) for cuts, _ in steps)
-    cuts = np.full((rule.pools + 1, most), np.inf)
-    chances = np.full((rule.pools + 1, most + 1, 2), np.nan)
+    width = max(len(cuts) for cuts, _ in steps)
+    cuts = np.full((rule.pools + 1, width), np.inf)
+    chances = np.full((rule.pools + 1, width + 1, 2), np.nan)
     for own, (places, values) in enumerate(steps):
         cuts[own, : len(places)], chances[own, : len(values)] = places, values
     score = graph.add("Gather", "scores", graph.constant([1]), axis=1)
-    mine = graph.add("Gather", graph.constant(cuts), pool, axis=0)
-    above = graph.add("Cast", graph.add("Greater", score, mine), to=INT64)
+    cuts_of_row = graph.add("Gather", graph.constant(cuts), pool, axis=0)
+    above = graph.add("Cast", graph.add("Greater", score, cuts_of_row), to=INT64)
     step = graph.add("ReduceSum", above, graph.constant([1]), keepdims=0)
-    place = graph.add("Add", graph.add("Mul", pool, graph.constant(most + 1)), step)
+    place = graph.add("Add", graph.add("Mul", pool, graph.constant(width + 1)), step)
     table = graph.constant(chances.reshape(-1, 2))
     graph.add("Gather", table, place, axis=0, output="probabilities")
 
@@ -207,17 +207,17 @@ def _by_prices(graph: Graph, rule: Description, pool: str) -> None:
 
 
 def _sound(graph: Graph, rule: Description) -> str:
-    """Whether all scores of a row lie within their bounds, which NaN does not."""
-    least, most = rule.bounds
-    low = graph.add("GreaterOrEqual", "scores", graph.constant(least))
-    high = graph.add("LessOrEqual", "scores", graph.constant(most))
+    """Whether all scores of a row are within their bounds; NaN is not."""
+    lowest, highest = rule.bounds
+    low = graph.add("GreaterOrEqual", "scores", graph.constant(lowest))
+    high = graph.add("LessOrEqual", "scores", graph.constant(highest))
     sound = graph.add("Cast", graph.add("And", low, high), to=INT64)
     count = graph.add("ReduceSum", sound, graph.constant([1]), keepdims=0)
     return graph.add("Equal", count, graph.constant(rule.features))
 
 
 def _pool(graph: Graph, grouping: Grouping | None) -> str:
-    """The place of each row's group; that after the last if it is not known."""
+    """The place of each row's group; that after the last if it is unknown."""
     if grouping is None:
         return graph.constant([0])
     codes, sizes, places = [], [], []
@@ -226,13 +226,13 @@ def _pool(graph: Graph, grouping: Grouping | None) -> str:
         values = [plain(label[place]) for label in grouping.labels]
         edges = grouping.cuts.get(column)
         if edges is not None:
-            known: list[Any] = list(range(len(edges) + 1))
+            categories: list[Any] = list(range(len(edges) + 1))
             codes.append(_binned(graph, name, edges))
         else:
-            known = list(dict.fromkeys(values))
-            codes.append(_coded(graph, name, known))
-        sizes.append(len(known) + 1)
-        places.append([known.index(value) for value in values])
+            categories = list(dict.fromkeys(values))
+            codes.append(_coded(graph, name, categories))
+        sizes.append(len(categories) + 1)
+        places.append([categories.index(value) for value in values])
     table = np.full(sizes, len(grouping.labels), np.int64)
     table[tuple(np.array(places))] = np.arange(len(grouping.labels))
     steps = np.append(np.cumprod(sizes[:0:-1])[::-1], 1).astype(np.int64)
@@ -242,32 +242,32 @@ def _pool(graph: Graph, grouping: Grouping | None) -> str:
     return graph.add("Gather", graph.constant(table.ravel()), index, axis=0)
 
 
-def _coded(graph: Graph, name: str, known: list[Any]) -> str:
-    """The place of each value among those known; that after the last if it is none of them."""
-    codes = list(range(len(known)))
-    if _is_text(known):
+def _coded(graph: Graph, name: str, categories: list[Any]) -> str:
+    """The place of each value among the categories; that after the last if it is none of them."""
+    codes = list(range(len(categories)))
+    if _is_text(categories):
         return graph.add(
             "LabelEncoder",
             name,
             domain="ai.onnx.ml",
-            keys_strings=known,
+            keys_strings=categories,
             values_int64s=codes,
-            default_int64=len(known),
+            default_int64=len(categories),
         )
-    if any(isinstance(value, str) for value in known):
+    if any(isinstance(value, str) for value in categories):
         raise InputTypeError(f"The column {name!r} holds text and numbers; ONNX has no such type.")
-    values = graph.constant([float(plain(value, EXACT)) for value in known])
+    values = graph.constant([float(plain(value, EXACT)) for value in categories])
     column = graph.add("Unsqueeze", name, graph.constant([1]))
-    alike = graph.add("Cast", graph.add("Equal", column, values), to=INT64)
-    offsets = graph.constant([code - len(known) for code in codes], np.int64)
+    is_equal = graph.add("Cast", graph.add("Equal", column, values), to=INT64)
+    offsets = graph.constant([code - len(categories) for code in codes], np.int64)
     moved = graph.add(
-        "ReduceSum", graph.add("Mul", alike, offsets), graph.constant([1]), keepdims=0
+        "ReduceSum", graph.add("Mul", is_equal, offsets), graph.constant([1]), keepdims=0
     )
-    return graph.add("Add", moved, graph.constant(len(known), np.int64))
+    return graph.add("Add", moved, graph.constant(len(categories), np.int64))
 
 
 def _binned(graph: Graph, name: str, edges: tuple[float, ...]) -> str:
-    """How many edges lie below each value."""
+    """The number of edges below each value."""
     column = graph.add("Unsqueeze", name, graph.constant([1]))
     above = graph.add(
         "Cast", graph.add("Greater", column, graph.constant(edges, np.float64)), to=INT64
@@ -276,7 +276,7 @@ def _binned(graph: Graph, name: str, edges: tuple[float, ...]) -> str:
 
 
 def _decision(graph: Graph, rule: Description) -> int:
-    """The class into whose part of the line the lot falls; gives the type of the labels."""
+    """Add the class selected by the draw; return the type of the labels."""
     from onnx import TensorProto
 
     classes = len(rule.classes)
@@ -287,20 +287,20 @@ def _decision(graph: Graph, rule: Description) -> int:
     count = graph.add(
         "ReduceSum", graph.add("Cast", passed, to=INT64), graph.constant([1]), keepdims=0
     )
-    most = graph.add("Min", count, graph.constant(classes - 1, np.int64))
+    capped = graph.add("Min", count, graph.constant(classes - 1, np.int64))
     nowhere = graph.constant(classes, np.int64)
-    chosen = graph.add("Where", graph.add("IsNaN", total), nowhere, most)
+    chosen = graph.add("Where", graph.add("IsNaN", total), nowhere, capped)
     labels = [plain(label) for label in rule.classes]
     if "" in labels:
         raise InputError("The label '' means no decision in ONNX: rename it.")
     if _is_text(labels):
-        known, kind = graph.constant(np.array([*labels, ""], object)), TensorProto.STRING
+        names, kind = graph.constant(np.array([*labels, ""], object)), TensorProto.STRING
     elif all(isinstance(label, int) for label in labels):
-        known = graph.constant([*map(int, labels), NO_DECISION], np.int64)
+        names = graph.constant([*map(int, labels), NO_DECISION], np.int64)
         kind = TensorProto.INT64
     else:
-        known, kind = graph.constant([*map(float, labels), np.nan]), TensorProto.DOUBLE
-    graph.add("Gather", known, chosen, axis=0, output="decision")
+        names, kind = graph.constant([*map(float, labels), np.nan]), TensorProto.DOUBLE
+    graph.add("Gather", names, chosen, axis=0, output="decision")
     return int(kind)
 
 
@@ -320,7 +320,7 @@ def _group_input(grouping: Grouping, place: int) -> Any:
 
 
 def _input_name(column: str) -> str:
-    """The name of a column, unless it has a meaning of its own here."""
+    """The name of a column, unless it is reserved."""
     return f"group_{column}" if not column or column in TAKEN else column
 
 

@@ -1,4 +1,4 @@
-"""The new values of predicted amounts in each group: lines between cuts, and lots."""
+"""The new values of predicted amounts in each group: lines between cuts, and random draws."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Moves:
 
     @property
     def pools(self) -> int:
-        """How many pools there are."""
+        """The number of pools."""
         return len(self.cuts)
 
     @property
     def draws(self) -> bool:
-        """Whether a lot decides anywhere."""
+        """Whether any prediction is random."""
         return bool((self.end[:, :, 0] < 1).any())
 
     def amounts(self, before: Floats, pool: Codes, lot: Floats) -> Floats:
-        """What rows of these amounts, pools and lots are given."""
+        """The new amounts of rows with these amounts, pools and draws."""
         piece = self.pieces(before, pool)
         outcome = (self.end[pool, piece] <= lot[:, None]).sum(axis=1)
         at = pool, piece, np.minimum(outcome, self.end.shape[2] - 1)
@@ -48,20 +48,20 @@ class Moves:
         return moved
 
     def expected(self, before: Floats, pool: Codes) -> Floats:
-        """What rows of these amounts and pools are given on average over lots."""
+        """The expected new amounts of rows with these amounts and pools."""
         piece = self.pieces(before, pool)
         chance = np.diff(np.minimum(self.end[pool, piece], 1), axis=1, prepend=0)
-        rest = before - self.anchor[pool, piece]
-        moved = self.start[pool, piece] + self.slope[pool, piece] * rest[:, None]
+        distance = before - self.anchor[pool, piece]
+        moved = self.start[pool, piece] + self.slope[pool, piece] * distance[:, None]
         return np.asarray((chance * moved).sum(axis=1))
 
     def pieces(self, before: Floats, pool: Codes) -> Codes:
         """The piece of each row."""
-        found = np.zeros(len(before), np.intp)
-        for own in range(self.pools):
-            rows = pool == own
-            found[rows] = np.searchsorted(self.cuts[own], before[rows], side="right")
-        return found
+        pieces = np.zeros(len(before), np.intp)
+        for pool_number in range(self.pools):
+            rows = pool == pool_number
+            pieces[rows] = np.searchsorted(self.cuts[pool_number], before[rows], side="right")
+        return pieces
 
     def listed(self, pool: int) -> tuple[list[float], list[tuple[float, list[list[float]]]]]:
         """The cuts of a pool, and by piece its anchor and outcomes (end, start, slope)."""

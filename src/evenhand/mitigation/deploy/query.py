@@ -1,4 +1,4 @@
-"""A rule as a query: the chances of every row of a table, its lot, and the decision."""
+"""A rule as a query: the chances of every row of a table, its random draw, and the decision."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def sql_query(
     check_plain(rule.classes, rule.grouping, WHOLE)
     chances = _chances(rule, dialect, _score_columns(rule, scores, dialect), _listed(group) or None)
     names = [f"chance_{label}" for label in rule.classes]
-    read = rule.grouping.columns if group is None and rule.grouping else _listed(group)
-    _check_free([*names, "lot", "decision"], [*_listed(scores), *read, *_listed(row_id)])
-    shown = [
+    columns_read = rule.grouping.columns if group is None and rule.grouping else _listed(group)
+    _check_free([*names, "lot", "decision"], [*_listed(scores), *columns_read, *_listed(row_id)])
+    columns = [
         exp.alias_(chance, column_named(name, dialect).this)
         for name, chance in zip(names, chances, strict=True)
     ]
-    inner = exp.select(exp.Star(), *shown).from_(table_named(table, dialect))
+    inner = exp.select(exp.Star(), *columns).from_(table_named(table, dialect))
     if row_id is None or key is None:
         if row_id is not None or key is not None:
             raise InputError(
@@ -75,8 +75,8 @@ def sql_query(
             )
         return str(inner.sql(dialect=dialect, pretty=True))
     decision = _decision(rule, [column_named(name, dialect) for name in names], dialect)
-    named = exp.alias_(decision, column_named("decision", dialect).this)
-    return _with_lots(inner.subquery("chances"), named, _listed(row_id), key, dialect)
+    decision_column = exp.alias_(decision, column_named("decision", dialect).this)
+    return _with_lots(inner.subquery("chances"), decision_column, _listed(row_id), key, dialect)
 
 
 def moves_query(
@@ -102,8 +102,8 @@ def moves_query(
     grouping = moves.grouping
     if grouping is not None and group is not None:
         grouping = grouping.renamed(_listed(group))
-    read = () if grouping is None else grouping.columns
-    _check_free(["lot", "prediction"], [amount, *read, *_listed(row_id)])
+    columns_read = () if grouping is None else grouping.columns
+    _check_free(["lot", "prediction"], [amount, *columns_read, *_listed(row_id)])
     score = exp.cast(column_named(amount, dialect), "DOUBLE")
     by_pool = [_moved(moves, pool, score, dialect) for pool in range(moves.pools)]
     moved = by_pool[0]
@@ -111,31 +111,31 @@ def moves_query(
         moved = exp.Case()
         for pool, expression in enumerate(by_pool):
             moved = moved.when(_membership(grouping, pool, dialect), expression, copy=False)
-    named = exp.alias_(moved, column_named("prediction", dialect).this)
+    prediction_column = exp.alias_(moved, column_named("prediction", dialect).this)
     rows = table_named(table, dialect)
     if not moves.draws:
-        plainly = exp.select(exp.Star(), named).from_(rows)
-        return str(plainly.sql(dialect=dialect, pretty=True))
-    return _with_lots(rows, named, _listed(row_id), key, dialect)
+        query = exp.select(exp.Star(), prediction_column).from_(rows)
+        return str(query.sql(dialect=dialect, pretty=True))
+    return _with_lots(rows, prediction_column, _listed(row_id), key, dialect)
 
 
-def _check_free(made: Sequence[str], read: Sequence[str]) -> None:
-    """Refuse to make a column twice, or one that is read: a name would then mean two things."""
-    own = {name.lower() for name in made}
-    if len(own) < len(made):
+def _check_free(new: Sequence[str], existing: Sequence[str]) -> None:
+    """Refuse to create a column twice, or one that is read: a name would mean two things."""
+    names = {name.lower() for name in new}
+    if len(names) < len(new):
         raise InputError(
-            f"The query makes the columns {', '.join(map(repr, made))}, of which a database takes "
+            f"The query makes the columns {', '.join(map(repr, new))}, of which a database takes "
             "two for one: give the classes names that differ by more than capitals."
         )
-    for name in read:
-        if isinstance(name, str) and name.lower() in own:
+    for name in existing:
+        if isinstance(name, str) and name.lower() in names:
             raise InputError(
                 f"The query makes a column {name!r}, and reads one of that name: rename it."
             )
 
 
 def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expression:
-    """What an amount becomes in one pool: the highest cut that it reaches says by which line."""
+    """The new amount in one pool: the highest cut that it reaches selects the line."""
     from sqlglot import exp
 
     cuts, pieces = moves.listed(pool)
@@ -163,23 +163,23 @@ def _moved(moves: Moves, pool: int, score: Expression, dialect: str) -> Expressi
 
 
 def _with_lots(
-    rows: Expression, named: Expression, ids: Sequence[str], key: Any, dialect: str
+    rows: Expression, result: Expression, ids: Sequence[str], key: Any, dialect: str
 ) -> str:
-    """All columns of some rows, their lots, and what goes by them."""
+    """All columns of some rows, their draws, and the result that depends on them."""
     from sqlglot import exp
 
     place = LOT  # the formula is the dialect's own, which SQLGlot would rewrite
     while place in rows.sql(dialect=dialect):
         place += "_"
     lot = exp.alias_(exp.column(place), column_named("lot", dialect).this)
-    middle = exp.select(exp.Star(), lot).from_(rows)
-    outer = exp.select(exp.Star(), named).from_(middle.subquery("lots"))
+    with_lots = exp.select(exp.Star(), lot).from_(rows)
+    outer = exp.select(exp.Star(), result).from_(with_lots.subquery("lots"))
     formula = _lot([column_named(name, dialect) for name in ids], key, dialect)
     return str(outer.sql(dialect=dialect, pretty=True)).replace(place, formula)
 
 
 def _lot(ids: Sequence[Expression], key: int | str, dialect: str) -> str:
-    """The lot of an id: SHA-256 of `key:id`, whose first 52 bits are a part of 1."""
+    """The draw of an id: the first 52 bits of the SHA-256 of `key:id` as a fraction."""
     from sqlglot import exp
 
     parts: list[Expression] = [_literal(f"{key}:", dialect)]
@@ -273,7 +273,7 @@ def _membership(grouping: Any, pool: int, dialect: str) -> Expression:
 
 
 def _decision(rule: Description, chances: Sequence[Expression], dialect: str) -> Expression:
-    """The class into whose part of the line from 0 to 1 the lot falls."""
+    """The class whose part of the line from 0 to 1 contains the draw."""
     from sqlglot import exp
 
     place = column_named("lot", dialect) * exp.paren(reduce(add, chances))
@@ -293,9 +293,9 @@ def _score_columns(
     from sqlglot import exp
 
     names = _listed(scores) or []
-    wanted = {1, 2} if rule.has_steps else {rule.features}
-    if len(names) not in wanted:
-        counts = " or ".join(map(str, sorted(wanted)))
+    allowed = {1, 2} if rule.has_steps else {rule.features}
+    if len(names) not in allowed:
+        counts = " or ".join(map(str, sorted(allowed)))
         raise InputError(
             f"The rule reads {counts} columns of scores, and scores= names {len(names)}: {names}."
         )
@@ -318,7 +318,7 @@ def _literal(value: Any, dialect: str) -> Expression:
 
 
 def _number(value: float) -> Expression:
-    """A double, which in some dialects a number without exponent is not."""
+    """A double; in some dialects a number without exponent is none."""
     from sqlglot import exp
 
     text = repr(abs(float(value)))
@@ -328,7 +328,7 @@ def _number(value: float) -> Expression:
 
 
 def _end(value: float) -> Expression:
-    """A bound of what is read: 0 and 1 as they are written."""
+    """A bound of the features: 0 and 1 as plain digits."""
     from sqlglot import exp
 
     return exp.Literal.number(int(value)) if value in (0, 1) else _number(value)

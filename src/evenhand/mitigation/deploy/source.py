@@ -100,7 +100,7 @@ READS = {
 
 
 def python_source(rule: Description) -> str:
-    """Source of `decide(scores, group, person, key)` and of what it needs."""
+    """Source of `decide(scores, group, person, key)` and of its dependencies."""
     blind = rule.grouping is None and rule.features != len(rule.classes)
     reads = READS["joint" if blind else rule.reads]
     check_plain(rule.classes, rule.grouping)
@@ -139,7 +139,7 @@ def _short(bound: float) -> str:
 
 
 def moves_source(moves: Moves) -> str:
-    """Source of `predict(amount, group, person, key)` and of what it needs."""
+    """Source of `predict(amount, group, person, key)` and of its dependencies."""
     check_plain((), moves.grouping)
     rules = [moves.listed(pool) for pool in range(moves.pools)]
     return "\n".join(
@@ -154,7 +154,7 @@ def moves_source(moves: Moves) -> str:
 
 
 def _groups(grouping: Grouping | None) -> dict[str, Any]:
-    """The columns that name the group, the place of each group, and where columns are cut."""
+    """The columns that name the group, the place of each group, and the cuts of columns."""
     if grouping is None:
         return {"COLUMNS": (), "GROUPS": {}, "CUTS": {}}
     return {

@@ -1,4 +1,4 @@
-"""Rules as text that is kept: with a checksum, and read with distrust."""
+"""Rules as stored text: with a checksum, and validated when read."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def stored(content: Mapping[str, Any]) -> str:
     return json.dumps({**json.loads(text), "checksum": _checksum(text)})
 
 
-def restored(text: str, known: str) -> dict[str, Any]:
-    """The content that was stored, or an error if it is not of this format or was changed since."""
+def restored(text: str, name: str) -> dict[str, Any]:
+    """The stored content, or an error if it is not of this format or was changed since."""
     if isinstance(text, str | bytes) and len(text) > MOST_TEXT:
         raise InputError(
-            f"This is not an {known!r}: none has {len(text):,} characters, more than {MOST_TEXT:,}."
+            f"This is not an {name!r}: none has {len(text):,} characters, more than {MOST_TEXT:,}."
         )
     try:
         content = json.loads(text, parse_constant=_no_number)
     except (TypeError, ValueError, RecursionError) as failure:
-        raise InputError(f"This is not an {known!r}: {failure}.") from failure
+        raise InputError(f"This is not an {name!r}: {failure}.") from failure
     format_ = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(content, dict) or format_ != known:
-        raise InputError(f"This is not an {known!r}: its format is {format_!r}.")
+    if not isinstance(content, dict) or format_ != name:
+        raise InputError(f"This is not an {name!r}: its format is {format_!r}.")
     if content.pop("checksum", None) != _checksum(json.dumps(content)):
         raise InputError(
             "The rule is damaged: it has no checksum, or that of other contents. Write it with "
@@ -45,7 +45,7 @@ def restored(text: str, known: str) -> dict[str, Any]:
 
 @contextmanager
 def whole_rule() -> Iterator[None]:
-    """Say of whatever does not fit together that the rule is damaged."""
+    """Report any inconsistency as a damaged rule."""
     try:
         yield
     except EvenhandError:
@@ -55,7 +55,7 @@ def whole_rule() -> Iterator[None]:
 
 
 def grouping_of(content: Mapping[str, Any]) -> Grouping | None:
-    """How the group of a person is read; None where the rule has none."""
+    """The grouping of persons; None where the rule has none."""
     groups = content.get("groups")
     if groups is None:
         return None
@@ -68,14 +68,14 @@ def grouping_of(content: Mapping[str, Any]) -> Grouping | None:
 
 
 def listed(values: Any) -> tuple[Any, ...]:
-    """The values of a list; text would be taken for a list of letters."""
+    """The values of a list; refuses text, which would pass for a list of letters."""
     if not isinstance(values, list):
         raise TypeError(f"{values!r:.60} is not a list")
     return tuple(values)
 
 
 def check_grouping(grouping: Grouping, pools: int) -> None:
-    """Refuse groups that do not fit their columns, or are not one for each pool."""
+    """Refuse groups that do not fit their columns, or whose number is not that of the pools."""
     columns, labels = grouping.columns, grouping.labels
     fits = (
         all(isinstance(name, str) for name in (*columns, *grouping.names))

@@ -20,7 +20,7 @@ NEARLY = 5e-5  # chances closer to 0 or 1 than this are no one or everyone
 
 
 def sentences(rule: Description, selected: int = -1) -> str:
-    """What is decided in each group, a line each; `selected` is the place of the class selected.
+    """The decisions of each group, a line each; `selected` is the place of the class selected.
 
     A rule of two classes is thresholds, with the chance between them; one of more classes goes by
     expected prices.
@@ -43,7 +43,7 @@ def sentences(rule: Description, selected: int = -1) -> str:
 
 
 def moves_words(moves: Moves) -> str:
-    """A sentence for each group: what a few amounts become, on average where lots decide."""
+    """A sentence for each group: the new values of a few amounts, on average where random."""
     lines = []
     for pool in range(moves.pools):
         name = "Everyone" if moves.grouping is None else f"Group {moves.grouping.names[pool]}"
@@ -77,11 +77,11 @@ def _of_scores(steps: Steps, chosen: int) -> str:
 
 
 def _of_labels(steps: Steps, chosen: int) -> str:
-    """Shares of those the model selects, and of the others."""
+    """Shares selected of those the model selects, and of the others."""
     places = [sum(cut < label for cut in steps.cuts) for label in (0, 1)]
     shares = [_share(float(steps.chances[place, chosen])) for place in places]
-    own, others = shares[chosen], shares[1 - chosen]
-    return f"of those the model selects, select {own}; of the others, {others}"
+    selected, not_selected = shares[chosen], shares[1 - chosen]
+    return f"of those the model selects, select {selected}; of the others, {not_selected}"
 
 
 def _by_prices(rule: Description, pool: int) -> str:
@@ -93,7 +93,7 @@ def _by_prices(rule: Description, pool: int) -> str:
 
 
 def _merged(steps: Steps, chosen: int) -> tuple[list[float], list[float]]:
-    """Cuts and chances, without cuts at which nothing changes that has other words."""
+    """Cuts and chances, without cuts at which the wording does not change."""
     cuts: list[float] = []
     chances = [float(steps.chances[0, chosen])]
     for cut, chance in zip(steps.cuts, steps.chances[1:, chosen].tolist(), strict=True):
@@ -114,12 +114,12 @@ def _share(chance: float) -> str:
     tenths = round(10 * chance)
     if 0 < tenths < 10 and abs(chance - tenths / 10) <= 0.005:
         return f"{tenths} in 10"
-    whole = next(whole for whole in (100, 1000, 10_000) if 0 < round(chance * whole) < whole)
-    return f"{round(chance * whole)} in {whole:,}"
+    total = next(total for total in (100, 1000, 10_000) if 0 < round(chance * total) < total)
+    return f"{round(chance * total)} in {total:,}"
 
 
 def _written(cuts: list[float]) -> list[str]:
-    """Cuts with as many digits as keep them apart, two at least."""
+    """Cuts with as many digits as keep them distinct, at least two."""
     for digits in range(2, 17):
         texts = [f"{cut:.{digits}f}" for cut in cuts]
         if len(set(texts)) == len(cuts):

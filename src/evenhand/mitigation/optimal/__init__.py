@@ -1,4 +1,4 @@
-"""The cheapest decisions under a bound on the inequality of group rates, with a proof of it."""
+"""The cheapest decisions under a bound on the inequality of group rates, with a proof."""
 
 from evenhand.mitigation.optimal.cones import require_convex
 from evenhand.mitigation.optimal.curves import Curves

@@ -1,4 +1,4 @@
-"""What the classifiers with an optimal rule share: scores in, a decision rule out."""
+"""The base class of classifiers with an optimal rule: scores in, a decision rule out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Populations = Callable[[float], Population]  # whose rules are sought, by the bo
 
 
 class CriterionBound(NamedTuple):
-    """What must be how equal."""
+    """A criterion, its measure, and the bound."""
 
     criterion: str
     measure: Measure
@@ -102,7 +102,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
 
     @abstractmethod
     def _bound(self) -> CriterionBound:
-        """What must be how equal, by the parameters."""
+        """The bound on the criterion, by the parameters."""
 
     def _path(self, rows: Rows, grid: Iterable[float]) -> Iterator[Self]:
         populations = self._populations(rows)
@@ -139,8 +139,8 @@ class RuleClassifier(PathFitter, GroupClassifier):
         solution = self._solve(self._populations(rows)(self.epsilon))
         if not solution.multipliers.any():  # a bound that moves no rate has no price
             bound = self._bound()
-            what = f"{bound.criterion}.{bound.measure.name}"
-            self._tell_unbound(what, solution.value, bound.measure)
+            quantity = f"{bound.criterion}.{bound.measure.name}"
+            self._tell_unbound(quantity, solution.value, bound.measure)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         if self.proxy_ is not None:
@@ -192,7 +192,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
         return solution
 
     def _rule_names(self) -> dict[str, Any]:
-        """What a rule calls its classes and groups; the cells of a proxy in place of these."""
+        """The names of a rule's classes and groups, or of the cells of a proxy."""
         if self.sensitive_.probable is None:
             return super()._rule_names()
         classes = {"classes": self.classes_.tolist()}
@@ -213,18 +213,18 @@ class RuleClassifier(PathFitter, GroupClassifier):
         return stated(population, [self._requirement(population.mass)], self.cost)
 
     def _requirement(self, mass: Floats) -> Requirement:
-        """What is required of rates, where groups and classes have these shares of the rows."""
+        """The requirement of rates, where groups and classes have these shares of the rows."""
         criterion, measure, epsilon = self._bound()
         forms = compared(criterion, mass, measure, self._about())
         return evenly(forms, measure, epsilon)
 
     def _about(self) -> int | None:
-        """The place of the class that the criterion is about, where it is about one."""
+        """The place of the class that the criterion is about, if it is about one."""
         ask = self._bound().criterion in ONE_CLASS and len(self.classes_) == 2
         return self._favorable_place(ask) if ask or self.favorable is not None else None
 
     def _truth(self, rows: Rows) -> Floats:
-        """By what the fitting rows' decisions are judged: the base model's probabilities."""
+        """The truth that decisions are judged by: the base model's probabilities."""
         return self._base_probabilities(rows.X)
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float]:
@@ -244,11 +244,11 @@ class RuleClassifier(PathFitter, GroupClassifier):
         return required.worst(required.forms(confusion)), required.epsilon
 
     def _worst_case(self, rows: Rows) -> Worst | None:
-        """What is bounded where groups may be any that their probabilities allow."""
-        given = self.sensitive_.probable
-        assert given is not None
-        check_assuming(given.assuming)
-        if given.assuming is not None:
+        """The worst case over the groups that the probabilities allow."""
+        groups = self.sensitive_.probable
+        assert groups is not None
+        check_assuming(groups.assuming)
+        if groups.assuming is not None:
             return None
         check_worst(self._bound().measure, len(self.classes_))
         chances = self.sensitive_.chances(rows.X)
@@ -291,9 +291,11 @@ class RuleClassifier(PathFitter, GroupClassifier):
             chances, scores = self.sensitive_.chances(X), self._base_probabilities(X)
             return np.asarray((chances[:, :, None] * scores[:, None, :]).reshape(len(scores), -1))
         groups = np.arange(len(self.sensitive_.labels))
-        given = [class_probabilities(model, features, groups) for model in self.group_estimators_]
+        conditionals = [
+            class_probabilities(model, features, groups) for model in self.group_estimators_
+        ]
         classes = self._base_probabilities(X)
-        joint = np.stack(np.broadcast_arrays(*given), axis=2) * classes[:, None, :]
+        joint = np.stack(np.broadcast_arrays(*conditionals), axis=2) * classes[:, None, :]
         return np.asarray(joint.reshape(len(classes), -1))
 
     def _unobserved(self, stated: Problem) -> list[str]:

@@ -49,7 +49,7 @@ class Cone:
 
 
 def cone(measure: Measure, d: int, epsilon: float) -> Cone | None:
-    """The cone of `measure ≤ ε` for d groups, or None where every vector of rates meets it.
+    """The cone of `measure ≤ ε` for d groups, or None if every vector of rates meets it.
 
     With ε = 0 every measure says the same: the rates are equal.
     """
@@ -66,12 +66,12 @@ def cone(measure: Measure, d: int, epsilon: float) -> Cone | None:
 
 
 def has_cone(measure: Measure) -> bool:
-    """Whether its bounds are a cone, rather than half-spaces that are found on the way."""
+    """Whether its bounds are a cone, rather than half-spaces added by need."""
     return measure.reads in ("ranks", "powers") or measure.band is not None
 
 
 def require_convex(measure: Measure) -> None:
-    """Refuse a measure whose bounds no convex set describes."""
+    """Refuse a measure without convex bounds."""
     if measure.is_convex:
         return
     if measure.reads == "powers":
@@ -79,9 +79,9 @@ def require_convex(measure: Measure) -> None:
         raise InputError(
             f"PQ is bounded by a convex cone for 0 < p ≤ 1 ≤ q, p < q; not {p:g}, {q:g}."
         )
-    known = [name for name, each in MEASURES.items() if each.is_convex]
+    names = [name for name, registered in MEASURES.items() if registered.is_convex]
     raise InputError(
-        f"Bounds are on {known}, not on {measure.name!r}. A measure of your own needs a gradient "
+        f"Bounds are on {names}, not on {measure.name!r}. A measure of your own needs a gradient "
         "and convex level sets: evenhand.measures.Measure(..., slope=..., convex=True)."
     )
 
@@ -105,7 +105,7 @@ def half_spaces(measure: Measure, vectors: Floats, epsilon: float) -> tuple[Floa
 
 
 def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
-    """The least number from which on a condition holds, by halving; of arrays, entry by entry.
+    """The least number from which on a condition holds, by bisection; elementwise for arrays.
 
     >>> float(least_where(lambda x: x >= 0.25, 0.0, 1.0))
     0.25
@@ -118,12 +118,12 @@ def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
 
 
 def short_of(normals: Floats, limits: Floats) -> Cone:
-    """On the near side of half-spaces."""
+    """The cone of rates inside half-spaces."""
     return _linear([(-normals, limits)])
 
 
 def within_band(measure: Measure, d: int, epsilon: float) -> Cone:
-    """Between the ends of an interval, which are affine functions of one end: where it lies."""
+    """All rates lie in an interval whose ends are affine functions of one variable."""
     assert measure.band is not None
     ends = measure.band(np.array([0.0, 1.0]), np.full(2, epsilon))
     (low, low_slope), (high, high_slope) = ((at[0], at[1] - at[0]) for at in ends)
@@ -149,10 +149,10 @@ def within_pq(d: int, epsilon: float, p: float = 1, q: float = 2) -> Cone:
     return _joined(_above(d, p), _below(d, q, 1 / (1 - epsilon)))
 
 
-def _within_variation(d: int, most: float) -> Cone:
+def _within_variation(d: int, bound: float) -> Cone:
     """The standard deviation is at most this many means."""
     centered = np.eye(d) - 1 / d
-    level = np.full((1, d), most / np.sqrt(d))
+    level = np.full((1, d), bound / np.sqrt(d))
     rows = [(level, np.zeros((1, 0)), 0.0), (centered, np.zeros((d, 0)), 0.0)]
     return _cone(rows, [Part("second order", d + 1)], [])
 
@@ -173,16 +173,16 @@ def adding_up(share: Floats, amount: float, epsilon: float = 0.0) -> Cone:
 
 
 def beside(place: int, d: int, measure: Measure, epsilon: float) -> Cone:
-    """All r are within ε of the one at a place, or at least (1 − ε) of it."""
-    own = np.zeros((1, d))
-    own[0, place] = 1
+    """All r are within ε of a reference, or at least (1 − ε) of it."""
+    reference = np.zeros((1, d))
+    reference[0, place] = 1
     if measure.is_relative:
-        return _linear([(np.eye(d) - (1 - epsilon) * own, 0.0)])
-    return _linear([(np.eye(d) - own, epsilon), (own - np.eye(d), epsilon)])
+        return _linear([(np.eye(d) - (1 - epsilon) * reference, 0.0)])
+    return _linear([(np.eye(d) - reference, epsilon), (reference - np.eye(d), epsilon)])
 
 
 def loosened(cone: Cone) -> Cone:
-    """Linear bounds that may all be missed by as much as one helping variable, for a price."""
+    """Linear bounds that may all be missed by an auxiliary variable, at a price."""
     size = len(cone.constant)
     helped = sparse.csr_array(np.vstack([np.ones((size, 1)), [[1.0]]]))
     none = sparse.csr_array((1, cone.of_rates.shape[1]))
@@ -197,7 +197,7 @@ def loosened(cone: Cone) -> Cone:
 
 
 def _linear(rows: list[tuple[Any, float | Floats]]) -> Cone:
-    """Bounds without a helping variable."""
+    """Bounds without an auxiliary variable."""
     size = sum(len(r) for r, _ in rows)
     own = [(r, np.zeros((len(r), 0)), b) for r, b in rows]
     return _cone(own, [Part("nonnegative", size)], [])
@@ -238,9 +238,9 @@ def _below(d: int, q: float, factor: float) -> _Mean:
     )
 
 
-def _triples(d: int, *each: tuple[float, float, float]) -> tuple[Any, Any, Any]:
+def _triples(d: int, *coefficients: tuple[float, float, float]) -> tuple[Any, Any, Any]:
     """For every group three rows, each a combination of (its rate, τ, its own variable)."""
-    of_rate, of_level, of_own = np.array(each, dtype=float).T
+    of_rate, of_level, of_own = np.array(coefficients, dtype=float).T
     eye = np.eye(d)
     return (
         np.kron(eye, of_rate[:, None]),
@@ -254,8 +254,8 @@ def _joined(above: _Mean, below: _Mean) -> Cone:
     first, second = above.rows[0][2].shape[1], below.rows[0][2].shape[1]
     rows = [(r, np.hstack([t, own, np.zeros((len(own), second))]), 0.0) for r, t, own in above.rows]
     rows += [(r, np.hstack([t, np.zeros((len(own), first)), own]), 0.0) for r, t, own in below.rows]
-    most = np.concatenate([[1.0], np.full(first, above.most), np.full(second, below.most)])
-    return _cone(rows, [*above.parts, *below.parts], most)
+    limits = np.concatenate([[1.0], np.full(first, above.most), np.full(second, below.most)])
+    return _cone(rows, [*above.parts, *below.parts], limits)
 
 
 def _picks(columns: NDArray[np.intp], d: int) -> sparse.csr_array:
@@ -263,16 +263,16 @@ def _picks(columns: NDArray[np.intp], d: int) -> sparse.csr_array:
     return sparse.csr_array((ones, (rows, columns)), shape=(len(columns), d))
 
 
-def _cone(rows: list[tuple[Any, Any, Any]], parts: list[Part], most: Any) -> Cone:
+def _cone(rows: list[tuple[Any, Any, Any]], parts: list[Part], limits: Any) -> Cone:
     of_rates = sparse.vstack([sparse.csr_array(r) for r, _, _ in rows], format="csr")
     of_help = sparse.vstack([sparse.csr_array(u) for _, u, _ in rows], format="csr")
     constant = np.concatenate([np.full(r.shape[0], b) for r, _, b in rows])
-    most = np.asarray(most, dtype=float)
-    return Cone(of_rates, of_help, constant, tuple(parts), most, np.zeros(len(most)))
+    limits = np.asarray(limits, dtype=float)
+    return Cone(of_rates, of_help, constant, tuple(parts), limits, np.zeros(len(limits)))
 
 
 class Optimum(NamedTuple):
-    """A point of least cost, and a bound that no cost can be below (−∞ if none is certain)."""
+    """A point of least cost, and a certain lower bound of the cost (−∞ if there is none)."""
 
     point: Floats
     bound: float
@@ -322,7 +322,7 @@ def _by_clarabel(program: Program) -> Optimum:
 
 
 def clarabel() -> Any:
-    """The solver's module, or how to get it."""
+    """The solver's module, or an error on how to install it."""
     try:
         import clarabel as solver
     except ImportError:
@@ -334,7 +334,7 @@ def clarabel() -> Any:
 
 
 def cone_of(part: Part) -> Any:
-    """A part of a product of cones, as the solver knows it."""
+    """A part of a product of cones, in the solver's form."""
     solver = clarabel()
     if part.kind == "power":
         return solver.PowerConeT(part.exponent)
@@ -344,7 +344,7 @@ def cone_of(part: Part) -> Any:
 
 
 def quiet_settings(tolerance: float | None = None) -> Any:
-    """One thread, no words, and this tolerance if not the solver's own."""
+    """One thread, no output, and this tolerance instead of the solver's own."""
     settings = clarabel().DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     if tolerance is not None:

@@ -81,7 +81,7 @@ class Curves:
 
     @property
     def pools(self) -> int:
-        """One for each group."""
+        """The number of pools: one for each group."""
         return len(self.start) - 1
 
     @property
@@ -125,18 +125,18 @@ class Curves:
 
 
 def _corners(hits: Floats, everyone: Floats, group: Codes) -> Codes:
-    """Where blocks begin, of labels that rise with the score or fall with it, group by group.
+    """The starts of blocks whose labels rise or fall with the score, group by group.
 
-    Groups stand one after the other, so far apart that no block has rows of two.
+    Groups are offset so far from each other that no block has rows of two.
     """
-    share, apart = hits / everyone, 2.0 * group
-    rising = isotonic_regression(share + apart, weights=everyone, increasing=True)
-    falling = isotonic_regression(share - apart, weights=everyone, increasing=False)
+    share, offset = hits / everyone, 2.0 * group
+    rising = isotonic_regression(share + offset, weights=everyone, increasing=True)
+    falling = isotonic_regression(share - offset, weights=everyone, increasing=False)
     return np.union1d(rising.blocks[:-1], falling.blocks[:-1])
 
 
 def _first(values: Floats, start: Codes) -> Codes:
-    """Where the least value of each stretch is, the first of several."""
-    least = np.repeat(np.minimum.reduceat(values, start[:-1]), np.diff(start))
-    places = np.flatnonzero(values == least)
+    """The place of the least value of each stretch, the first of ties."""
+    minimum = np.repeat(np.minimum.reduceat(values, start[:-1]), np.diff(start))
+    places = np.flatnonzero(values == minimum)
     return places[np.searchsorted(places, start[:-1])]

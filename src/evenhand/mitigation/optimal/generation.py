@@ -34,7 +34,7 @@ STEPS = np.logspace(-11, -3, 25)
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A rule, what it costs, how far from the optimum it can be, and how it meets the bound.
+    """A rule, its cost, its optimality gap, and how it meets the bound.
 
     `rates` and `multipliers` have a row for each cell and a column for each group; `columns` are
     the rules found on the way, with which another bound may start. `rising_gap` is how much less,
@@ -54,7 +54,7 @@ class Solution:
 
 
 class Nearest(NamedTuple):
-    """The nearest rule without chance, what it costs on the fitting rows, and how unequal it is.
+    """The nearest deterministic rule, its cost on the fitting rows, and its disparity.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def solve(problem: Problem, tolerance: float = 1e-6, start: Columns | None = Non
         tighter = problem.tightened(rates)
         if tighter is problem:
             break
-        known = joined(search.columns, tighter.guesses(), tighter.constants())
-        problem, search = tighter, _searched(tighter, tolerance, known)
+        columns = joined(search.columns, tighter.guesses(), tighter.constants())
+        problem, search = tighter, _searched(tighter, tolerance, columns)
     return _solution(problem, search, *in_use(problem, search.columns, search.share))
 
 
@@ -93,44 +93,44 @@ def _searched(problem: Problem, tolerance: float, start: Columns | None) -> Sear
     if problem.bounds is None:
         free = problem.respond(np.zeros(problem.forms.observed.size))
         return Search(free, np.ones(len(free.pool)), float(free.cost.sum()), np.zeros(0), 0)
-    known = joined(problem.guesses(), problem.constants()) if start is None else start
+    columns = joined(problem.guesses(), problem.constants()) if start is None else start
     if not all(requirement.even for requirement in problem.requirements):
-        known = _feasible(problem, known)
-    return _begun_with(problem, known, tolerance)
+        columns = _feasible(problem, columns)
+    return _begun_with(problem, columns, tolerance)
 
 
 def cost_of_rising(problem: Problem, solution: Solution, tolerance: float = 1e-6) -> float:
-    """How much more the solution costs because no rule may prefer a lower score to a higher one.
+    """The extra cost because no rule may prefer a lower score to a higher one.
 
     Most often the prices of the solution prove that it costs nothing; else it is solved again.
     """
-    least = 3 * tolerance * problem.scale  # what either search may be off by, and rounding
-    if solution.rising_gap <= least:
+    resolution = 3 * tolerance * problem.scale  # what either search may be off by, and rounding
+    if solution.rising_gap <= resolution:
         return 0.0
-    more = solution.cost - solve(problem.unrestricted(), tolerance, solution.columns).cost
-    return more if more > least else 0.0
+    extra = solution.cost - solve(problem.unrestricted(), tolerance, solution.columns).cost
+    return extra if extra > resolution else 0.0
 
 
 class ImpossibleError(InputError):
-    """Requirements that no rule meets together."""
+    """Requirements that no rule can meet together."""
 
 
-def _feasible(problem: Problem, known: Columns) -> Columns:
-    """Rules that together meet the requirements, or a proof that none do.
+def _feasible(problem: Problem, start: Columns) -> Columns:
+    """Rules whose mixtures meet the requirements, or a proof that none do.
 
     A rule that met them would cost at most 1; so a lower bound above 1, where missing them has a
     price, is the proof.
     """
-    columns, missed = _missed(problem, known)
+    columns, missed = _missed(problem, start)
     if missed <= 0:
         return columns
     needed = list(problem.requirements)
     for requirement in problem.requirements:  # what can be left out has no part in the conflict
-        rest = [other for other in needed if other is not requirement]
-        if any(not other.even for other in rest):
-            fewer = replace(problem, requirements=tuple(rest))
-            if _missed(fewer, joined(fewer.guesses(), fewer.constants()))[1] > 0:
-                needed = rest
+        remaining = [other for other in needed if other is not requirement]
+        if any(not other.even for other in remaining):
+            reduced = replace(problem, requirements=tuple(remaining))
+            if _missed(reduced, joined(reduced.guesses(), reduced.constants()))[1] > 0:
+                needed = remaining
     names = listing([requirement.label for requirement in needed])
     rising = problem.population.rising
     raise ImpossibleError(
@@ -140,32 +140,32 @@ def _feasible(problem: Problem, known: Columns) -> Columns:
     )
 
 
-def _missed(problem: Problem, known: Columns) -> tuple[Columns, float]:
-    """Rules that miss the requirements by as little as can be, and by how much at least."""
+def _missed(problem: Problem, start: Columns) -> tuple[Columns, float]:
+    """Rules that miss the requirements by the least, and a lower bound of that."""
     loose = replace(problem, is_loose=True)
-    search = _begun_with(loose, known, FEASIBLE * MISS)
+    search = _begun_with(loose, start, FEASIBLE * MISS)
     return search.columns, search.floor / MISS if search.floor > 1 else 0.0
 
 
-def _begun_with(problem: Problem, known: Columns, tolerance: float) -> Search:
+def _begun_with(problem: Problem, start: Columns, tolerance: float) -> Search:
     try:
-        return _bounded(problem, problem.bounds, known, tolerance)
+        return _bounded(problem, problem.bounds, start, tolerance)
     except BothError:
-        return _bounded(problem, problem.paired_bounds, known, tolerance)
+        return _bounded(problem, problem.paired_bounds, start, tolerance)
 
 
 def _bounded(
-    problem: Problem, bounds: Bounds | ManyGroups | None, known: Columns, tolerance: float
+    problem: Problem, bounds: Bounds | ManyGroups | None, start: Columns, tolerance: float
 ) -> Search:
     assert bounds is not None
     center = np.zeros(len(bounds.constant))
     floor, free = problem.lower_bound(bounds, center)
-    begun = Search(joined(free, known), np.zeros(0), floor, center, 0)
-    return _search(problem, bounds, begun, tolerance)
+    search = Search(joined(free, start), np.zeros(0), floor, center, 0)
+    return _search(problem, bounds, search, tolerance)
 
 
 class Search(NamedTuple):
-    """Where a search stands: rules, their shares, the best lower bound and its dual point."""
+    """The state of a search: rules, their shares, the best lower bound and its dual point."""
 
     columns: Columns
     share: Floats
@@ -175,9 +175,9 @@ class Search(NamedTuple):
 
 
 def _search(
-    problem: Problem, bounds: Bounds | ManyGroups, begun: Search, tolerance: float
+    problem: Problem, bounds: Bounds | ManyGroups, start: Search, tolerance: float
 ) -> Search:
-    columns, _, floor, center, rounds = begun
+    columns, _, floor, center, rounds = start
     memory, steady = Memory(np.zeros(len(columns.pool))), 0.0
     while True:
         mixture, rounds = mix(columns, bounds, problem.population.pools), rounds + 1
@@ -195,7 +195,7 @@ def _search(
 
 
 class Memory(NamedTuple):
-    """When each rule was last in use; time passes only when the cost falls.
+    """The last use of each rule; time advances only when the cost falls.
 
     Rules out of use for long are forgotten, but never while the search stalls, where it may take
     many rules together to get on.
@@ -206,16 +206,16 @@ class Memory(NamedTuple):
     cost: float = np.inf
 
     def after(self, mixture: Mixture, new: int) -> tuple[NDArray[np.bool_], Memory]:
-        """Which rules to keep after a round, and the memory of them and of new ones."""
+        """The rules to keep after a round, and the memory of them and of new ones."""
         time = self.time + (mixture.cost < self.cost - NO_GAIN)
         used = np.where(mixture.share > IN_USE, time, self.used)
         recent = used >= time - SPAN
-        kept = np.append(used[recent], np.full(new, time))
-        return recent, Memory(kept, time, min(mixture.cost, self.cost))
+        times = np.append(used[recent], np.full(new, time))
+        return recent, Memory(times, time, min(mixture.cost, self.cost))
 
 
 class Mixture(NamedTuple):
-    """How often each rule decides in its pool, the cost of that, and the cones' dual point."""
+    """The share of each rule in its pool, their cost, and the cones' dual point."""
 
     share: Floats
     cost: float
@@ -231,7 +231,7 @@ def mix(columns: Columns, bounds: Bounds | ManyGroups, pools: int) -> Mixture:
 
 
 def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
-    """By HiGHS; unknowns are shares and helping variables."""
+    """The cheapest mixture by HiGHS; unknowns are shares and auxiliary variables."""
     rules, help_ = len(columns.pool), bounds.of_help.shape[1]
     rates = bounds.of_rates @ columns.table(bounds.pairs)
     slack = sparse.hstack([rates, bounds.of_help], format="csr")
@@ -250,7 +250,7 @@ def _mix_linear(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
 
 
 def _mix_conic(columns: Columns, bounds: Bounds, pools: int) -> Mixture:
-    """By Clarabel, which writes its constraints as A x + s = b with s in a cone."""
+    """The cheapest mixture by Clarabel, with constraints A x + s = b, s in a cone."""
     solver = clarabel()
     rules, pairs, helping = len(columns.pool), bounds.pairs, bounds.of_help.shape[1]
     unknowns = rules + pairs + helping
@@ -288,7 +288,7 @@ def _conic_rows(columns: Columns, bounds: Bounds, pools: int) -> sparse.csc_arra
 
 
 def linear_program(cost: Floats, **rows: Any) -> Any:
-    """HiGHS to ten digits, and to its usual seven where that is too much for it.
+    """Solve by HiGHS to ten digits, or to its usual seven if that fails.
 
     It presolves the second time only: these problems are small, and solved sooner than that.
     """
@@ -312,7 +312,7 @@ def in_use(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, 
 
 
 def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
-    """Blend in, by a hair, what decides alike for everyone, until the bound is met."""
+    """Blend in a little of equal decisions for everyone until the bound is met."""
     size = problem.forms.observed.size
     rates = columns.mixed(share, size)
     if problem.excess(rates) <= EXCESS:
@@ -329,7 +329,7 @@ def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Fl
 
 
 def _sparse(columns: Columns, share: Floats, pools: int, size: int) -> Floats:
-    """A vertex among the mixtures of the same rates: interior points use more rules than needed."""
+    """A vertex among mixtures with the same rates: interior points use more rules than needed."""
     equal = sparse.vstack([columns.members(pools), columns.table(size)], format="csr")
     solution = linear_program(columns.cost, A_eq=equal, b_eq=equal @ share, bounds=(0, None))
     return columns.normalized(np.where(solution.x > NEGLIGIBLE, solution.x, 0), pools)
@@ -350,10 +350,12 @@ def _solution(problem: Problem, search: Search, support: Columns, share: Floats)
     any_rule = problem.unrestricted()
     if bounds is not None:
         fits = len(search.dual) == len(bounds.constant)
-        taken = bounds if fits else problem.paired_bounds
-        assert taken is not None
-        multipliers = taken.multipliers(search.dual)
-        floor = any_rule.lower_bound(taken, search.dual)[0] if any_rule is not problem else cost
+        bounds_used = bounds if fits else problem.paired_bounds
+        assert bounds_used is not None
+        multipliers = bounds_used.multipliers(search.dual)
+        floor = (
+            any_rule.lower_bound(bounds_used, search.dual)[0] if any_rule is not problem else cost
+        )
     else:
         floor = float(any_rule.respond(multipliers.ravel()).cost.sum())
     return Solution(

@@ -1,6 +1,6 @@
-"""The Gini index of many groups: no pairs, but one price and a sort for each level of rates.
+"""The Gini index of many groups: one price and a sort for each level of rates, without pairs.
 
-The sum of all distances of rates is a total variation, which comes apart by levels: those groups
+The sum of all distances of rates is a total variation, which separates by levels: those groups
 have a rate above a level whose cost of rising there is least, and how many they are is found by
 trying all numbers (Chambolle and Darbon, On total variation minimization and surface evolution
 using parametric maximum flows, 2009; here the graph is complete, and a cut of k of d groups has
@@ -30,7 +30,7 @@ MANY = 40  # groups, from which on this is faster than all pairs
 
 
 class BothError(Exception):
-    """Two cells bind at once, which one price cannot say."""
+    """Two cells bind at once, which one price cannot express."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class ManyGroups:
 
     @property
     def pairs(self) -> int:
-        """How many rates there are."""
+        """The number of rates."""
         return self.cells * self.groups
 
     @property
@@ -64,22 +64,22 @@ class ManyGroups:
         return dual
 
     def constant_part(self, dual: Floats) -> float:  # noqa: ARG002
-        """Nothing: the bound is homogeneous."""
+        """Zero: the bound is homogeneous."""
         return 0.0
 
     def slope(self, dual: Floats, rates: Floats) -> Floats:  # noqa: ARG002
-        """In which direction the lower bound rises."""
+        """The direction in which the lower bound rises."""
         return rates
 
     def mix(self, pool: Codes, rates: Floats, cost: Floats) -> tuple[Floats, Floats]:
-        """How often each rule decides, and the dual point; rates are (rules, cells)."""
+        """The share of each rule, and the dual point; rates are (rules, cells)."""
         for cell in np.argsort(self._sums(pool, rates, cost), kind="stable"):
             steps, first = segments(pool, self.owner, rates[:, cell], cost)
-            found, prices = cheapest_rates(steps, self.epsilon)
-            if self.cells == 1 or excess(1 - found, self.epsilon) <= NEAR * self.groups:
+            cheapest, prices = cheapest_rates(steps, self.epsilon)
+            if self.cells == 1 or excess(1 - cheapest, self.epsilon) <= NEAR * self.groups:
                 dual = np.zeros((self.cells, self.groups))
                 dual[cell] = prices
-                return _shares(steps, first, found, len(cost)), dual.ravel()
+                return _shares(steps, first, cheapest, len(cost)), dual.ravel()
         raise BothError
 
     def _sums(self, pool: Codes, rates: Floats, cost: Floats) -> Floats:
@@ -107,37 +107,37 @@ def segments(pool: Codes, owner: Codes, rate: Floats, cost: Floats) -> tuple[Seg
     """The lower hulls of rules by rate and cost, and each pool's rule of least rate."""
     order = np.lexsort((cost, rate, pool))
     is_new = np.append(True, (np.diff(pool[order]) > 0) | (np.diff(rate[order]) > NEAR))
-    kept = order[is_new]  # of equal rates the cheapest
-    start = np.flatnonzero(np.append(True, np.diff(pool[kept]) > 0))
-    inner = np.flatnonzero(np.diff(pool[kept]) == 0)
-    low, high = kept[inner], kept[inner + 1]
+    rules = order[is_new]  # of equal rates the cheapest
+    start = np.flatnonzero(np.append(True, np.diff(pool[rules]) > 0))
+    inner = np.flatnonzero(np.diff(pool[rules]) == 0)
+    low, high = rules[inner], rules[inner + 1]
     width = rate[high] - rate[low]
     slope = (cost[high] - cost[low]) / width
     if len(inner):  # pools one after the other, so far apart that no block has rules of two
-        far = 4 * (np.abs(slope).max() + 1)
-        blocks = isotonic_regression(slope + far * pool[low], weights=width).blocks
+        offset = 4 * (np.abs(slope).max() + 1)
+        blocks = isotonic_regression(slope + offset * pool[low], weights=width).blocks
         low, high = low[blocks[:-1]], high[blocks[1:] - 1]
         width = rate[high] - rate[low]
         slope = (cost[high] - cost[low]) / width
     group = owner[pool[low]]
     sorted_ = np.lexsort((slope, group))
-    least = np.bincount(owner[pool[kept[start]]], rate[kept[start]], int(owner.max()) + 1)
-    first = np.asarray(least, dtype=np.float64)
+    lowest = np.bincount(owner[pool[rules[start]]], rate[rules[start]], int(owner.max()) + 1)
+    first = np.asarray(lowest, dtype=np.float64)
     steps = (group, width, slope, low, high)
-    return Segments(first, *(column[sorted_] for column in steps)), kept[start]
+    return Segments(first, *(column[sorted_] for column in steps)), rules[start]
 
 
 def _shares(steps: Segments, first: Codes, rates: Floats, rules: int) -> Floats:
-    """How often each rule decides where groups have these rates: steps are taken in order."""
+    """The share of each rule where groups have these rates: steps are used in order."""
     reached = np.append(0.0, np.cumsum(steps.width))
     start = np.searchsorted(steps.group, np.arange(len(rates)))
-    gone = reached[:-1] - reached[start[steps.group]]
-    left = (rates - steps.first)[steps.group] - gone
-    taken = np.clip(left / steps.width, 0, 1)
+    passed = reached[:-1] - reached[start[steps.group]]
+    remaining = (rates - steps.first)[steps.group] - passed
+    fraction = np.clip(remaining / steps.width, 0, 1)
     share = np.zeros(rules)
     share[first] = 1.0
-    np.subtract.at(share, steps.lower, taken)
-    np.add.at(share, steps.upper, taken)
+    np.subtract.at(share, steps.lower, fraction)
+    np.add.at(share, steps.upper, fraction)
     return np.maximum(share, 0)
 
 
@@ -162,22 +162,22 @@ class Levels:
         return cls(steps._replace(first=first), ends, start, levels)
 
     def slope(self, group: Codes, level: Codes) -> Floats:
-        """How fast a group's cost rises from a level to the next; infinite beyond its rates."""
+        """The slope of a group's cost from a level to the next; infinite beyond its rates."""
         if not len(self.ends):
             return np.full(len(group), np.inf)
         middle = (self.levels[level] + self.levels[level + 1]) / 2
         key = 2.0 * self.steps.group + self.ends
         place = np.searchsorted(key, 2.0 * group + middle)
         is_over = place >= self.start[group + 1]
-        found = self.steps.slope[np.minimum(place, len(self.ends) - 1)]
-        found = np.where(is_over, np.inf, found)
-        return np.where(middle < self.steps.first[group], -np.inf, found)
+        slopes = self.steps.slope[np.minimum(place, len(self.ends) - 1)]
+        slopes = np.where(is_over, np.inf, slopes)
+        return np.where(middle < self.steps.first[group], -np.inf, slopes)
 
     def cost(self, rates: Floats) -> float:
-        """What rates cost beyond the first ones."""
+        """The cost of rates beyond the first ones."""
         steps = self.steps
-        taken = rates[steps.group] - (self.ends - steps.width)
-        return float(np.clip(taken, 0, steps.width) @ steps.slope)
+        risen = rates[steps.group] - (self.ends - steps.width)
+        return float(np.clip(risen, 0, steps.width) @ steps.slope)
 
     def best(self, price: float, bonus: float) -> Floats:
         """Rates of least cost + price · (Σ |rᵢ − rⱼ| − bonus · Σ r), by bisection in levels.
@@ -201,7 +201,7 @@ class Levels:
 
 
 def _prefixes(slope: Floats, node: Codes, price: float, bonus: float) -> NDArray[np.bool_]:
-    """Who goes up: of each run of equal nodes the first k, the best k by slopes and edges cut."""
+    """Which groups go up: the first k of each run of equal nodes, with the best k."""
     total = len(slope)
     is_new = np.append(True, np.diff(node) != 0)
     starts = np.flatnonzero(is_new)
@@ -214,15 +214,15 @@ def _prefixes(slope: Floats, node: Codes, price: float, bonus: float) -> NDArray
     gain = sums - before[run] + price * (edges - base[run])
     must, may_not = slope == -np.inf, slope == np.inf  # below their least rate, at their largest
     gain[may_not | np.append(must[1:] & (run[1:] == run[:-1]), False)] = np.inf
-    least = np.minimum(np.minimum.reduceat(gain, starts), np.where(must[starts], np.inf, 0.0))
-    is_best = (gain <= least[run]) & ~may_not
+    minimum = np.minimum(np.minimum.reduceat(gain, starts), np.where(must[starts], np.inf, 0.0))
+    is_best = (gain <= minimum[run]) & ~may_not
     place = np.where(is_best, np.arange(total), -1)
     last = np.maximum.reduceat(place, starts)
     return np.asarray(np.arange(total) <= last[run])
 
 
 class Mixed(NamedTuple):
-    """Rates, what they cost, and the price of moving each: a subgradient of the constraint."""
+    """Rates, and the price of moving each: a subgradient of the constraint."""
 
     rates: Floats
     prices: Floats
@@ -247,11 +247,11 @@ def cheapest_rates(steps: Segments, epsilon: float) -> Mixed:
             break
         price = (levels.cost(even) - levels.cost(uneven)) / (over - under)
         rates = levels.best(price, bonus)
-        beyond = excess(rates, epsilon)
-        saved = levels.cost(uneven) + price * over - levels.cost(rates) - price * beyond
+        overshoot = excess(rates, epsilon)
+        saved = levels.cost(uneven) + price * over - levels.cost(rates) - price * overshoot
         if saved <= NEAR:
             break
-        uneven, even = (rates, even) if beyond > 0 else (uneven, rates)
+        uneven, even = (rates, even) if overshoot > 0 else (uneven, rates)
     rates = _between(uneven, even, epsilon)
     return Mixed(rates, price * (_subgradient(levels, rates, price, bonus) - bonus))
 
@@ -287,26 +287,26 @@ def _subgradient(levels: Levels, rates: Floats, price: float, bonus: float) -> F
     is_at = np.abs(levels.levels[np.minimum(place, last + 1)] - rates) <= TIED
     right = np.clip(np.where(is_at, place, place - 1), 0, last)
     left = np.clip(place - 1, 0, last)
-    most = bonus - np.where(place > 0, levels.slope(everyone, left), -np.inf) / price
-    least = bonus - levels.slope(everyone, right) / price
-    least = np.where(is_at & (place > last), -np.inf, least)
-    least, most = np.minimum(least, most), np.maximum(least, most)
+    upper = bonus - np.where(place > 0, levels.slope(everyone, left), -np.inf) / price
+    lower = bonus - levels.slope(everyone, right) / price
+    lower = np.where(is_at & (place > last), -np.inf, lower)
+    lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     order = np.argsort(rates, kind="stable")
     rank, cluster = np.empty(len(rates)), np.empty(len(rates), np.intp)
     rank[order] = _ranks(len(rates))
     cluster[order] = np.cumsum(np.append(0, np.diff(rates[order]) > TIED))
-    return _projected(_leveled(rank, cluster, least, most), cluster)
+    return _projected(_leveled(rank, cluster, lower, upper), cluster)
 
 
-def _leveled(rank: Floats, cluster: Codes, least: Floats, most: Floats) -> Floats:
+def _leveled(rank: Floats, cluster: Codes, lower: Floats, upper: Floats) -> Floats:
     """In each cluster one level between least and most, with the sum of the ranks."""
     total = np.bincount(cluster, rank)
     low, high = np.full(len(total), rank.min()), np.full(len(total), rank.max())
     for _ in range(HALVINGS):
         level = (low + high) / 2
-        is_under = np.bincount(cluster, np.clip(level[cluster], least, most)) < total
+        is_under = np.bincount(cluster, np.clip(level[cluster], lower, upper)) < total
         low, high = np.where(is_under, level, low), np.where(is_under, high, level)
-    return np.asarray(np.clip(high[cluster], least, most))
+    return np.asarray(np.clip(high[cluster], lower, upper))
 
 
 def _ranks(groups: int) -> Floats:
@@ -320,8 +320,8 @@ def _projected(point: Floats, cluster: Codes) -> Floats:
     permutahedron, 2016).
     """
     order = np.lexsort((point, cluster))
-    beyond = point[order] - _ranks(len(point))
-    apart = 2 * np.ptp(beyond) * cluster[order]
-    found = np.empty(len(point))
-    found[order] = point[order] - (isotonic_regression(beyond + apart).x - apart)
-    return found
+    excess = point[order] - _ranks(len(point))
+    offset = 2 * np.ptp(excess) * cluster[order]
+    nearest = np.empty(len(point))
+    nearest[order] = point[order] - (isotonic_regression(excess + offset).x - offset)
+    return nearest

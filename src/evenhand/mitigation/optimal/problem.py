@@ -1,4 +1,4 @@
-"""The problem as a value: whose decisions, at what cost, and which rates must meet which bounds."""
+"""The problem as a value: decisions, their cost, and the bounds on their rates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def problem(
 
 
 def compared(criterion: str, mass: Floats, measure: Measure, favorable: int | None) -> RateForms:
-    """The rates that a criterion compares; of two classes that differ alike, those of one."""
+    """The rates that a criterion compares; one of two classes whose gaps are equal."""
     forms = rate_forms(criterion, mass, favorable)
     if not measure.is_width or mass.shape[1] != 2:
         return forms
@@ -76,12 +76,12 @@ class Problem:
 
     @cached_property
     def bounds(self) -> Bounds | ManyGroups | None:
-        """What all requirements together ask of the rates."""
+        """The bounds on rates from all requirements."""
         return self._many() or self.paired_bounds
 
     @cached_property
     def paired_bounds(self) -> Bounds | None:
-        """The same as cones, with a variable for each pair of groups where it takes one."""
+        """The same as cones, with a variable for each pair of groups where needed."""
         cones = [
             cone
             for requirement in self.requirements
@@ -93,9 +93,11 @@ class Problem:
         """The bound on the Gini index of one rate of each of many groups."""
         first, owner = self.requirements[0], self.population.owner
         cells, groups = self.forms.observed.shape
-        one = cells == 1 or (cells == 2 and first.complementary)
-        alone = len(self.requirements) == 1 and _reads_ranks(first)
-        if owner is None or not (alone and one and self.forms.observed.all() and groups >= MANY):
+        is_single_cell = cells == 1 or (cells == 2 and first.complementary)
+        is_only_requirement = len(self.requirements) == 1 and _reads_ranks(first)
+        if owner is None or not (
+            is_only_requirement and is_single_cell and self.forms.observed.all() and groups >= MANY
+        ):
             return None
         if not 0 < self.epsilon < 1 - 1 / groups:
             return None
@@ -113,25 +115,25 @@ class Problem:
         return replace(self, population=self.population.unrestricted())
 
     def tightened(self, rates: Floats) -> Problem:
-        """The same problem, without these rates where a bound that has no cone keeps them out."""
+        """The same problem, with half-spaces that exclude these rates for bounds without a cone."""
         parts = zip(self.requirements, self._parts(rates), strict=True)
         tighter = tuple(requirement.tightened(part) for requirement, part in parts)
-        known = zip(tighter, self.requirements, strict=True)
-        if all(new is old for new, old in known):
+        pairs = zip(tighter, self.requirements, strict=True)
+        if all(new is old for new, old in pairs):
             return self
         return replace(self, requirements=tighter)
 
     def within(self, epsilon: float) -> Problem:
         """The same problem with another bound of the first requirement."""
-        first, *others = self.requirements
-        return replace(self, requirements=(first.within(epsilon), *others))
+        first, *further = self.requirements
+        return replace(self, requirements=(first.within(epsilon), *further))
 
     def value(self, rates: Floats) -> float:
         """The first requirement's measure of the rates (pairs of cell and group), at worst."""
         return self._worst(rates)[0]
 
     def excess(self, rates: Floats) -> float:
-        """By how much these rates miss what is required; not above 0 where they meet it."""
+        """By how much these rates miss the requirements; not above 0 where they meet them."""
         bounds = [requirement.epsilon for requirement in self.requirements]
         return float(np.max(np.subtract(self._worst(rates), bounds)))
 
@@ -150,18 +152,18 @@ class Problem:
         return self.columns(self.population.respond(self.cost + priced))
 
     def lower_bound(self, bounds: Bounds | ManyGroups, dual: Floats) -> tuple[float, Columns]:
-        """What no rule whatever can undercut, by weak duality; and the rules that show it."""
+        """A lower bound of any rule's cost by weak duality, and the rules that prove it."""
         multipliers = bounds.multipliers(dual)
         best = self.respond(multipliers)
-        least = float(best.priced(multipliers).sum()) - tilt(len(self.cost)).max()
-        return least + bounds.constant_part(dual), best
+        value = float(best.priced(multipliers).sum()) - tilt(len(self.cost)).max()
+        return value + bounds.constant_part(dual), best
 
     def guesses(self) -> Columns:
-        """Rules to begin with."""
+        """Rules to start from."""
         return self.columns(self.population.guesses())
 
     def constants(self) -> Columns:
-        """The rules that decide one class for everyone: together they meet any bound."""
+        """The rules that decide one class for everyone: mixtures of them meet any bound."""
         groups, classes = self.population.mass.shape
         always = 1 - np.eye(classes)
         prices = np.broadcast_to(always[:, None, None, :], (classes, groups, classes, classes))
@@ -181,9 +183,9 @@ class Problem:
     def _of_everyone(self, response: Response) -> Columns:
         pool, matrices, confusion = response
         rules, observed = len(pool), self.forms.observed
-        whole = confusion.reshape(rules, observed.shape[1], *self.cost.shape)
-        cost = np.einsum("ky,jaky->j", self.cost, whole)
-        rates = np.einsum("caky,jaky->jca", self.forms.coefficients, whole)
+        tables = confusion.reshape(rules, observed.shape[1], *self.cost.shape)
+        cost = np.einsum("ky,jaky->j", self.cost, tables)
+        rates = np.einsum("caky,jaky->jca", self.forms.coefficients, tables)
         pairs = np.broadcast_to(np.arange(observed.size), (rules, observed.size))
         return Columns(pool, cost, pairs, rates.reshape(pairs.shape), matrices)
 
@@ -193,7 +195,7 @@ def _reads_ranks(requirement: Requirement) -> bool:
 
 
 def costs_of(cost: Any, classes: int) -> Floats:
-    """The cost of each decision (column) by the truth (row); by default 1 where it is wrong."""
+    """The cost of each decision (column) by the truth (row); by default 1 for an error."""
     costs = 1 - np.eye(classes) if cost is None else np.asarray(cost, dtype=np.float64)
     if costs.shape != (classes, classes) or not np.isfinite(costs).all():
         raise InputError(
@@ -204,7 +206,7 @@ def costs_of(cost: Any, classes: int) -> Floats:
 
 
 class Columns(NamedTuple):
-    """Rules: whose, at what cost, which rates they move by how much, and by which prices.
+    """Rules: their pools, costs, effects on rates, and prices.
 
     Row j of `pairs` numbers the pairs (cell, group) whose rates rule j is part of, and row j of
     `rates` says how large they are if it always decides.
@@ -222,7 +224,7 @@ class Columns(NamedTuple):
         return Columns(pool[chosen], cost[chosen], pairs[chosen], rates[chosen], matrices[chosen])
 
     def mixed(self, share: Floats, size: int) -> Floats:
-        """The rates of all pairs when each rule decides so often."""
+        """The rates of all pairs when rules have these shares."""
         moved = (self.rates * share[:, None]).ravel()
         return np.asarray(np.bincount(self.pairs.ravel(), moved, size), dtype=np.float64)
 
@@ -237,7 +239,7 @@ class Columns(NamedTuple):
         return sparse.csc_array((self.rates.ravel(), self.pairs.ravel(), ends), (size, rules))
 
     def members(self, pools: int) -> sparse.csc_array:
-        """Which rule (column) is whose (row)."""
+        """The pool (row) of each rule (column)."""
         rules = len(self.pool)
         return sparse.csc_array((np.ones(rules), self.pool, np.arange(rules + 1)), (pools, rules))
 
@@ -246,6 +248,6 @@ class Columns(NamedTuple):
         return np.asarray(share / np.bincount(self.pool, share, pools)[self.pool])
 
 
-def joined(*some: Columns) -> Columns:
-    """All of these rules."""
-    return Columns(*(np.concatenate(parts) for parts in zip(*some, strict=True)))
+def joined(*rules: Columns) -> Columns:
+    """These rules together."""
+    return Columns(*(np.concatenate(parts) for parts in zip(*rules, strict=True)))

@@ -1,4 +1,4 @@
-"""The rates that a criterion compares, as linear forms of who is decided what."""
+"""The rates that a criterion compares, as linear forms of the confusion tables."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ class RateForms:
         return np.asarray(np.einsum("caky,aky->ca", self.coefficients, confusion))
 
     def prices(self, multipliers: Floats) -> Floats:
-        """What a decision costs through the rates it moves: (groups, true class, decision)."""
+        """The cost of a decision through the rates it moves: (groups, true class, decision)."""
         return np.asarray(np.einsum("caky,ca->aky", self.coefficients, multipliers))
 
     @property
     def sizes(self) -> Floats:
-        """The share of all rows that each rate looks at (cells, groups)."""
+        """The share of rows in the denominator of each rate (cells, groups)."""
         largest = self.coefficients.max(axis=(2, 3))
         sizes = np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
         return np.asarray(sizes)
 
     def only(self, keep: NDArray[np.bool_]) -> RateForms:
         """The forms of some of the cells."""
-        cells = tuple(cell for cell, kept in zip(self.cells, keep, strict=True) if kept)
+        cells = tuple(cell for cell, is_kept in zip(self.cells, keep, strict=True) if is_kept)
         return RateForms(cells, self.coefficients[keep], self.observed[keep])
 
 
-def stacked(some: Sequence[RateForms]) -> RateForms:
+def stacked(parts: Sequence[RateForms]) -> RateForms:
     """The forms of several requirements, one after the other."""
     return RateForms(
-        tuple(cell for forms in some for cell in forms.cells),
-        np.concatenate([forms.coefficients for forms in some]),
-        np.concatenate([forms.observed for forms in some]),
+        tuple(cell for forms in parts for cell in forms.cells),
+        np.concatenate([forms.coefficients for forms in parts]),
+        np.concatenate([forms.observed for forms in parts]),
     )
 
 
@@ -64,11 +64,13 @@ def rate_forms(criterion: str, mass: Floats, favorable: int | None = None) -> Ra
     >>> [cell for cell in rate_forms("equalized_odds", mass).cells]
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
-    known = RATES | SELECTION
-    if criterion not in known:
-        raise InputError(f"There are no rates for {criterion!r}; there are those of {list(known)}.")
+    available = RATES | SELECTION
+    if criterion not in available:
+        raise InputError(
+            f"There are no rates for {criterion!r}; there are those of {list(available)}."
+        )
     classes = mass.shape[1]
-    forms = known[criterion](mass)
+    forms = available[criterion](mass)
     if favorable is None and criterion in ONE_CLASS and classes == 2:
         favorable = classes - 1
     if favorable is not None:
@@ -111,18 +113,18 @@ def _odds(mass: Floats) -> RateForms:
     return RateForms(pairs, coefficients, np.repeat(observed, classes, axis=0))
 
 
-def _against(mass: Floats, given: Floats) -> RateForms:
+def _against(mass: Floats, conditions: Floats) -> RateForms:
     """P(ŷ = c | Y ∈ given[c], a) for every class c."""
     groups, classes = mass.shape
-    inverse, observed = _inverse(given @ mass.T)
+    inverse, observed = _inverse(conditions @ mass.T)
     coefficients = np.zeros((classes, groups, classes, classes))
     for c in range(classes):
-        coefficients[c, :, :, c] = inverse[c][:, None] * given[c]
+        coefficients[c, :, :, c] = inverse[c][:, None] * conditions[c]
     return RateForms(tuple(range(classes)), coefficients, observed)
 
 
 def _inverse(mass: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """One over the mass, 0 where there is none to speak of."""
+    """One over the mass, 0 where it is negligible."""
     observed = mass > LEAST_MASS
     return np.divide(1.0, mass, out=np.zeros_like(mass), where=observed), observed
 

@@ -1,4 +1,4 @@
-"""What is required of rates, each requirement as a cone: even groups, floors, totals."""
+"""Requirements of rates, each as a cone: even groups, floors, totals."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Requirement:
 
     @property
     def complementary(self) -> bool:
-        """Whether there are two cells, whose rates add up to 1: decided, or not."""
+        """Whether there are two cells whose rates add up to 1."""
         return self.forms.cells == (0, 1) and bool(
             np.allclose(self.forms.sizes[0], self.forms.sizes[1])
         )
@@ -69,9 +69,11 @@ class Requirement:
     def worst(self, rates: Floats) -> float:
         """The largest value of any cell, of rates (cells, groups)."""
         table = np.where(self.forms.observed, rates, np.nan)
-        least = 2 if self.even else 1
-        cells = table[self.forms.observed.sum(axis=1) >= least]
-        return float(np.max(self.value(np.maximum(cells, 0)), initial=-np.inf if least == 1 else 0))
+        minimum = 2 if self.even else 1
+        cells = table[self.forms.observed.sum(axis=1) >= minimum]
+        return float(
+            np.max(self.value(np.maximum(cells, 0)), initial=-np.inf if minimum == 1 else 0)
+        )
 
     def within(self, epsilon: float) -> Requirement:
         """The same with another bound."""
@@ -80,7 +82,7 @@ class Requirement:
         return replace(self, epsilon=epsilon, cuts=())
 
     def tightened(self, rates: Floats) -> Requirement:
-        """The same, with half-spaces that keep out rates (cells, groups) that are too unequal."""
+        """The same, with half-spaces that exclude rates (cells, groups) that are too unequal."""
         if self.measure is None or has_cone(self.measure) or self.epsilon == 0:
             return self
         cuts = []
@@ -92,12 +94,12 @@ class Requirement:
         return replace(self, cuts=(*self.cuts, *cuts)) if cuts else self
 
     def cones(self, *, is_loose: bool = False) -> list[Cone | None]:
-        """One for each cell; loose, it may be missed by what is then to be as small as can be."""
-        found = [self.cone(observed, self.epsilon) for observed in self.forms.observed]
+        """One cone for each cell; if loose, it may be missed by an amount to be minimized."""
+        cones = [self.cone(observed, self.epsilon) for observed in self.forms.observed]
         for cell in {cell for cell, *_ in self.cuts}:
             normals, limits = zip(*(cut[1:] for cut in self.cuts if cut[0] == cell), strict=True)
-            found[cell] = short_of(np.array(normals), np.array(limits))
-        return [loosened(each) if each and is_loose and not self.even else each for each in found]
+            cones[cell] = short_of(np.array(normals), np.array(limits))
+        return [loosened(part) if part and is_loose and not self.even else part for part in cones]
 
 
 def evenly(forms: RateForms, measure: Measure, epsilon: float) -> Requirement:
@@ -113,9 +115,9 @@ def evenly(forms: RateForms, measure: Measure, epsilon: float) -> Requirement:
 def require_extremes(measure: Measure) -> None:
     """Refuse a measure that does not compare two groups at a time."""
     if measure.band is None:
-        known = [repr(name) for name, each in MEASURES.items() if each.band is not None]
+        names = [repr(name) for name, registered in MEASURES.items() if registered.band is not None]
         raise InputError(
-            f"Beside a reference group the measure is {' or '.join(known)}, not {measure.name!r}."
+            f"Beside a reference group the measure is {' or '.join(names)}, not {measure.name!r}."
         )
 
 
@@ -124,10 +126,10 @@ def near(forms: RateForms, place: int, measure: Measure, epsilon: float) -> Requ
     require_extremes(measure)
 
     def value(rates: Floats) -> Floats:
-        own = rates[:, [place]]
+        reference = rates[:, [place]]
         if not measure.is_relative:
-            return np.asarray(np.nanmax(np.abs(rates - own), axis=1))
-        ratio = np.divide(rates, own, out=np.ones_like(rates), where=own > 0)
+            return np.asarray(np.nanmax(np.abs(rates - reference), axis=1))
+        ratio = np.divide(rates, reference, out=np.ones_like(rates), where=reference > 0)
         return np.asarray(1 - np.nanmin(ratio, axis=1))
 
     def own_cone(observed: Mask, epsilon: float) -> Cone | None:
@@ -139,7 +141,7 @@ def near(forms: RateForms, place: int, measure: Measure, epsilon: float) -> Requ
 
 
 def at_least(name: str, forms: RateForms, floor: float) -> Requirement:
-    """Every group's rate is at least so much."""
+    """Every group's rate is at least the bound."""
     return Requirement(
         name,
         forms,
@@ -151,7 +153,7 @@ def at_least(name: str, forms: RateForms, floor: float) -> Requirement:
 
 
 def at_most(name: str, forms: RateForms, ceiling: float) -> Requirement:
-    """Every group's rate is at most so much."""
+    """Every group's rate is at most the bound."""
     return Requirement(
         name,
         forms,
@@ -163,7 +165,7 @@ def at_most(name: str, forms: RateForms, ceiling: float) -> Requirement:
 
 
 def altogether(name: str, forms: RateForms, share: Floats, amount: float) -> Requirement:
-    """The rates of all groups, by their share of the rows, add up to so much."""
+    """The overall rate, of groups weighted by their share of the rows, has this value."""
     return Requirement(
         name,
         forms,
@@ -207,12 +209,12 @@ class Bounds:
 
     @property
     def pairs(self) -> int:
-        """How many rates there are."""
+        """The number of rates."""
         return int(self.of_rates.shape[1])
 
     @property
     def polyhedral(self) -> bool:
-        """Whether linear programming is enough."""
+        """Whether linear programming suffices."""
         return all(part.kind == "nonnegative" for part in self.parts)
 
     def multipliers(self, dual: Floats) -> Floats:
@@ -220,7 +222,7 @@ class Bounds:
         return np.asarray(-(self.of_rates.T @ dual))
 
     def constant_part(self, dual: Floats) -> float:
-        """What a dual point contributes to the lower bound, apart from the pools' responses.
+        """The contribution of a dual point to the lower bound, except the pools' responses.
 
         A helping variable lies in a known interval, so that a dual point that is only nearly
         feasible still bounds.
@@ -229,12 +231,12 @@ class Bounds:
         return float(np.minimum(residual, 0) @ self.most - self.constant @ dual)
 
     def slope(self, dual: Floats, rates: Floats) -> Floats:
-        """In which direction the lower bound rises from a dual point, where rates respond so."""
+        """The direction in which the lower bound rises from a dual point, at these rates."""
         helping = np.where(self.of_help.T @ dual > self.price, self.most, 0.0)
         return np.asarray(-(self.of_rates @ rates + self.of_help @ helping + self.constant))
 
 
 def _by_cell(observed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """For each cell, which of all pairs (cell, group) are its own and observed."""
+    """For each cell, the observed pairs (cell, group)."""
     own = np.eye(len(observed), dtype=bool)[:, :, None] & observed
     return own.reshape(len(observed), -1)

@@ -1,4 +1,4 @@
-"""A decision rule as a value: a few price matrices for each group, and how often each decides."""
+"""A decision rule as a value: a few price matrices for each group, and their shares."""
 
 from __future__ import annotations
 
@@ -122,13 +122,15 @@ class DecisionRule:
         cuts, upward = thresholds(prices) if has_steps else (np.zeros(0), np.zeros(0, bool))
         for start in range(0, len(features), ROWS_AT_A_TIME):
             rows = slice(start, start + ROWS_AT_A_TIME)
-            whose = pool[rows]
+            pools = pool[rows]
             for rank in range(len(share)):
                 if has_steps:
-                    least = (features[rows, 1] > cuts[rank][whose]) == upward[rank][whose]
+                    chosen = (features[rows, 1] > cuts[rank][pools]) == upward[rank][pools]
                 else:
-                    least = cheapest(_totals(features[rows], prices[rank][whose]))
-                chances[np.arange(len(least)) + start, least.astype(np.intp)] += share[rank][whose]
+                    chosen = cheapest(_totals(features[rows], prices[rank][pools]))
+                chances[np.arange(len(chosen)) + start, chosen.astype(np.intp)] += share[rank][
+                    pools
+                ]
         return chances
 
     def named(
@@ -161,7 +163,7 @@ class DecisionRule:
         return replace(self, classes=tuple(classes), grouping=grouping)
 
     def nearest(self) -> DecisionRule:
-        """The rule without chance that is nearest: each pool's most frequent one, for everyone.
+        """The nearest deterministic rule: each pool's most frequent one, for everyone.
 
         Returns
         -------
@@ -337,7 +339,7 @@ class DecisionRule:
         )
 
     def _described(self) -> Description:
-        """All there is to say, with numbers where there are no names."""
+        """The full description, with numbers where there are no names."""
         classes = self.prices.shape[2]
         grouping = self.grouping
         if grouping is None and self.pools > 1:
@@ -346,7 +348,7 @@ class DecisionRule:
         return Description(names, grouping, *self._ranked(), self.reads)
 
     def _ranked(self) -> tuple[Floats, Floats]:
-        """Prices and shares of every pool's first, second, … rule; what is absent has share 0."""
+        """Prices and shares of every pool's first, second, … rule; absent ones have share 0."""
         order = np.argsort(self.pool, kind="stable")
         first = np.searchsorted(self.pool[order], np.arange(self.pools))
         rank = np.empty(len(order), np.intp)
@@ -363,8 +365,8 @@ def _read(content: Mapping[str, Any]) -> tuple[Any, ...]:
         np.array([rule[name] for rule in content["rules"]]) for name in ("prices", "pool", "share")
     )
     classes, grouping = content.get("classes"), grouping_of(content)
-    named = None if classes is None else listed(classes)
-    return prices, pool, share, named, grouping, content.get("reads", "scores")
+    names = None if classes is None else listed(classes)
+    return prices, pool, share, names, grouping, content.get("reads", "scores")
 
 
 def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]) -> None:
@@ -381,16 +383,16 @@ def _check_numbers(prices: NDArray[Any], pool: NDArray[Any], share: NDArray[Any]
         raise InputError("The rule is damaged: some pool has no rule.")
     if (share < 0).any() or not np.allclose(np.bincount(pool, share), 1, atol=1e-6):
         raise InputError("The rule is damaged: the shares of a pool do not add up to 1.")
-    most = int(np.bincount(pool).max()) * pools * prices.shape[1] * prices.shape[2]
-    if most > MOST_PRICES:
+    prices_needed = int(np.bincount(pool).max()) * pools * prices.shape[1] * prices.shape[2]
+    if prices_needed > MOST_PRICES:
         raise InputError(
             f"The rule is too large: {pools:,} pools of up to {np.bincount(pool).max():,} rules "
-            f"would take {most:,} prices, more than {MOST_PRICES:,}."
+            f"would take {prices_needed:,} prices, more than {MOST_PRICES:,}."
         )
 
 
 def _check(rule: DecisionRule) -> None:
-    """Refuse names that do not fit the numbers, whoever wrote them."""
+    """Refuse names that do not fit the numbers."""
     features, classes = rule.prices.shape[1:]
     if rule.reads not in get_args(Reads):
         raise InputError(f"The rule is damaged: it reads {rule.reads!r}.")
@@ -404,7 +406,7 @@ def _check(rule: DecisionRule) -> None:
 
 
 def _totals(features: Floats, prices: Floats) -> Floats:
-    """What each class (row) costs each row (column), added up as every other language does."""
+    """The cost of each class (row) for each row (column), added up as in every other language."""
     totals = features[:, 0] * prices[:, 0].T
     for place in range(1, features.shape[1]):
         totals = totals + features[:, place] * prices[:, place].T
@@ -412,7 +414,7 @@ def _totals(features: Floats, prices: Floats) -> Floats:
 
 
 def most_frequent(pool: Codes, share: Floats) -> Codes:
-    """The place of each pool's rule of the greatest share, the first of equals.
+    """The place of each pool's rule of the greatest share, the first of ties.
 
     >>> most_frequent(np.array([0, 0, 1]), np.array([0.3, 0.7, 1.0]))
     array([1, 2])
@@ -423,15 +425,15 @@ def most_frequent(pool: Codes, share: Floats) -> Codes:
 
 def cheapest(scores: Floats) -> NDArray[np.int16]:
     """The first class of least score in each column of (classes, rows)."""
-    least, chosen = scores[0].copy(), np.zeros(scores.shape[1], np.int16)
+    lowest, chosen = scores[0].copy(), np.zeros(scores.shape[1], np.int16)
     for label in range(1, len(scores)):
-        chosen[scores[label] < least] = label
-        np.minimum(least, scores[label], out=least)
+        chosen[scores[label] < lowest] = label
+        np.minimum(lowest, scores[label], out=lowest)
     return chosen
 
 
 def tilt(classes: int) -> Floats:
-    """A fixed, tiny price on top, so that no row of a fitted rule stands on a tie.
+    """A fixed, tiny extra price, so that no row of a fitted rule is tied.
 
     Prices that equalize two rules tie some rows exactly, and there rounding would decide.
     """

@@ -20,7 +20,7 @@ ROWS_AT_A_TIME = 1 << 14  # scores of a block then stay in the cache
 
 
 class Response(NamedTuple):
-    """Rules: whose, their prices (features, classes), and the confusion of deciding by them."""
+    """Rules: their pools, prices (features, classes), and confusion tables."""
 
     pool: Codes
     matrices: Floats
@@ -36,25 +36,25 @@ class Population(Protocol):
 
     @property
     def pools(self) -> int:
-        """How many pools decide for themselves."""
+        """The number of pools that decide separately."""
 
     @property
     def owner(self) -> Codes | None:
-        """Which group's decisions each pool makes; None: one pool makes everyone's."""
+        """The group that each pool decides for; None: one pool decides for everyone."""
 
     @property
     def part(self) -> Floats:
-        """How many of its owner's decisions each pool makes: 1 for all of them."""
+        """The share of its owner's decisions that each pool makes: 1 for all of them."""
 
     def respond(self, prices: Floats) -> Response:
         """The best decisions at prices (groups, true class, decision): a rule for each pool."""
 
     def guesses(self) -> Response:
-        """Some rules that may turn out useful, and cost little to try."""
+        """Rules that may turn out useful, and are cheap to try."""
 
     @property
     def rising(self) -> bool:
-        """Whether rules may prefer no lower score to a higher one of the same group."""
+        """Whether rules may not prefer a lower score to a higher one of the same group."""
 
     def unrestricted(self) -> Population:
         """The same rows, with rules of any kind."""
@@ -101,8 +101,8 @@ class Thresholds:
         """Sort the rows by group and by probability of class 1."""
         score = probabilities[:, 1]
         order = np.argsort(score)
-        small = group[order].astype(smallest_unsigned(groups))  # small integers sort by radix
-        order = order[np.argsort(small, kind="stable")]
+        codes = group[order].astype(smallest_unsigned(groups))  # small integers sort by radix
+        order = order[np.argsort(codes, kind="stable")]
         start = np.searchsorted(group[order], np.arange(groups + 1))
         score, weight = score[order], weight[order] / weight.sum()
         total, positive = (np.concatenate([[0.0], np.cumsum(w)]) for w in (weight, weight * score))
@@ -114,7 +114,7 @@ class Thresholds:
 
     @property
     def pools(self) -> int:
-        """One for each group."""
+        """The number of pools: one for each group."""
         return len(self.start) - 1
 
     @property
@@ -164,7 +164,7 @@ class Thresholds:
         return self._rules(pool, self._place(pool, cut, past_ties=upward), upward)
 
     def _place(self, pool: Codes, cut: Floats, past_ties: NDArray[np.bool_]) -> Codes:
-        """How many rows lie below the cut (or at it), by bisection in all these groups at once."""
+        """The number of rows below the cut (or at it), by bisection in all these groups at once."""
         low, high = self.start[pool], self.start[pool + 1]
         while (low < high).any():
             middle = (low + high) // 2
@@ -215,7 +215,7 @@ class Scores:
     rising: ClassVar[bool] = False
 
     def unrestricted(self) -> Scores:
-        """These themselves."""
+        """The population itself."""
         return self
 
     @classmethod
@@ -233,12 +233,12 @@ class Scores:
     @classmethod
     def blind(cls, joint: Floats, weight: Floats, groups: int) -> Scores:
         """One pool of all rows, by joint probabilities (rows, groups × classes)."""
-        whole = np.array([0, len(joint)])
-        return cls(np.ascontiguousarray(joint.T), weight / weight.sum(), whole, groups)
+        ends = np.array([0, len(joint)])
+        return cls(np.ascontiguousarray(joint.T), weight / weight.sum(), ends, groups)
 
     @property
     def pools(self) -> int:
-        """How many pools decide for themselves."""
+        """The number of pools that decide separately."""
         return len(self.starts) - 1
 
     @property
@@ -275,6 +275,6 @@ class Scores:
 
     def _block(self, matrix: Floats, rows: slice) -> Floats:
         features = self.features[:, rows]
-        least = cheapest(matrix.T @ features)
-        mine = least == np.arange(matrix.shape[1])[:, None]
-        return np.asarray(features @ (mine * self.weight[rows]).T)
+        chosen = cheapest(matrix.T @ features)
+        is_chosen = chosen == np.arange(matrix.shape[1])[:, None]
+        return np.asarray(features @ (is_chosen * self.weight[rows]).T)

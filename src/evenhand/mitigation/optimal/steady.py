@@ -1,4 +1,4 @@
-"""Rules that use a score only as far as the rows of a group allow its rate to be known."""
+"""Rules that use a score only as far as a group has enough rows to estimate its rate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.mitigation.optimal.scores import Codes, Floats, Population, Respon
 
 @dataclass(frozen=True, eq=False)
 class Steady:
-    """A population some of whose decisions are made at random, whatever the score.
+    """A population some of whose decisions are random, whatever the score.
 
     The rate of a threshold in a group of n rows is known to √(r (1 − r) / n); that of a lot is
     known. If a share λ of a group's decisions are made at random, its rate is known to (1 − λ) of
@@ -23,7 +23,7 @@ class Steady:
 
     @property
     def rising(self) -> bool:
-        """Whether those of the rows are; a lot prefers no one."""
+        """Whether the rows' rules are rising; random decisions prefer no one."""
         return self.rows.rising
 
     def unrestricted(self) -> Steady:
@@ -37,21 +37,21 @@ class Steady:
 
     @property
     def pools(self) -> int:
-        """Those of the rows, and one for each group with lots."""
+        """The pools of the rows, and one for each group with random decisions."""
         return self.rows.pools + len(self._drawn)
 
     @property
     def owner(self) -> Codes:
-        """The groups in order, then those with lots."""
+        """The groups in order, then those with random decisions."""
         return np.concatenate([np.arange(self.rows.pools), self._drawn])
 
     @property
     def part(self) -> Floats:
-        """How many of its owner's decisions each pool makes."""
+        """The share of its owner's decisions that each pool makes."""
         return np.concatenate([1 - self.lot, self.lot[self._drawn]])
 
     def respond(self, prices: Floats) -> Response:
-        """The rows' best rules, and for those with lots the class that is best for all."""
+        """The rows' best rules, and for random decisions the class that is best for all."""
         by_class = np.einsum("ak,aky->ay", self.mass, prices)
         decided = by_class[self._drawn].argmin(axis=1)
         ours, classes = self._scaled(self.rows.respond(prices)), prices.shape[-1]
@@ -66,7 +66,7 @@ class Steady:
         )
 
     def guesses(self) -> Response:
-        """Those of the rows."""
+        """The guesses of the rows."""
         return self._scaled(self.rows.guesses())
 
     @property
@@ -79,12 +79,12 @@ class Steady:
 
 
 def lot_share(size: Floats, rate: float, error: float) -> Floats:
-    """The share of random decisions with which no group's rate has a larger standard error.
+    """The least share of random decisions that limits the standard errors of groups' rates.
 
     >>> lot_share(np.array([9.0, 100.0]), rate=0.5, error=0.05)
     array([0.7, 0. ])
     """
-    known = np.sqrt(rate * (1 - rate) / np.maximum(size, 1))
-    if error <= 0 or not known.any():
-        return np.where(known > error, 1.0, 0.0)
-    return np.clip(1 - error / known, 0, 1)
+    errors = np.sqrt(rate * (1 - rate) / np.maximum(size, 1))
+    if error <= 0 or not errors.any():
+        return np.where(errors > error, 1.0, 0.0)
+    return np.clip(1 - error / errors, 0, 1)

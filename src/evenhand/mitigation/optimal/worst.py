@@ -55,7 +55,7 @@ NO_COLUMNS = Columns(
 
 @dataclass(frozen=True, eq=False)
 class Proxy:
-    """What is known of groups: the cell of each row, and the probabilities in its middle."""
+    """A proxy of groups: the cell of each row, and the probabilities at its center."""
 
     codes: Codes
     centers: Floats
@@ -73,16 +73,16 @@ class Proxy:
 
     @classmethod
     def of(cls, probabilities: Floats, centers: Floats) -> Proxy:
-        """Every row in the cell that is nearest."""
+        """Assign every row to the nearest cell."""
         square = (centers**2).sum(axis=1)
         parts = np.array_split(probabilities, max(len(probabilities) >> 16, 1))
-        near = [(square - 2 * part @ centers.T).argmin(axis=1) for part in parts]
-        return cls(np.concatenate(near).astype(np.intp), centers)
+        nearest = [(square - 2 * part @ centers.T).argmin(axis=1) for part in parts]
+        return cls(np.concatenate(nearest).astype(np.intp), centers)
 
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """All groups that people may be in, by the cells of a proxy.
+    """The groups that people may be in, by the cells of a proxy.
 
     `mass` (rows, 2) is the weight of each row by whether it is truly positive; `mixing` (cells,
     groups) are the shares of groups.
@@ -95,26 +95,26 @@ class Allowed:
 
     @classmethod
     def of(cls, mass: Floats, proxy: Proxy, probabilities: Floats, criterion: str) -> Allowed:
-        """Rows whose cell has the mean probabilities of its rows."""
+        """Rows in cells with the mean probabilities of their rows."""
         if criterion not in LOOKS:
             raise InputError(
                 f"The worst case over groups that are not known is that of {list(LOOKS)}, not "
                 f'{criterion}; or name an assumption: probable(..., assuming="weighted").'
             )
         weight, cells = mass.sum(axis=1), len(proxy.centers)
-        whole = np.bincount(proxy.codes, weight, cells)
+        sizes = np.bincount(proxy.codes, weight, cells)
         sums = [np.bincount(proxy.codes, weight * column, cells) for column in probabilities.T]
-        mixing = np.stack(sums, axis=1) / np.where(whole > 0, whole, 1.0)[:, None]
+        mixing = np.stack(sums, axis=1) / np.where(sizes > 0, sizes, 1.0)[:, None]
         return cls(mass / weight.sum(), proxy.codes, mixing, criterion)
 
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return int(self.mixing.shape[1])
 
     @cached_property
     def looks(self) -> Floats:
-        """The weights of rows at which each rate looks (rates, rows)."""
+        """The weights of rows in the denominator of each rate (rates, rows)."""
         return np.asarray(np.array(LOOKS[self.criterion]) @ self.mass.T)
 
     def extreme(
@@ -128,28 +128,28 @@ class Allowed:
         """
         counted, cells = self.looks[look], len(self.mixing)
         of_cell = self.cell[order]
-        mine = counted[order]
-        grown = np.cumsum(mine) - mine
-        ends = np.bincount(of_cell, mine, cells)
+        masses = counted[order]
+        grown = np.cumsum(masses) - masses
+        ends = np.bincount(of_cell, masses, cells)
         before = grown - (np.cumsum(ends) - ends)[of_cell]
-        whole = np.bincount(self.cell, self.mass.sum(axis=1), cells)
-        members = self.mixing[:, group] * whole
-        least = np.maximum(members - (whole - ends), 0.0)
-        rate, part = -np.inf, mine
+        sizes = np.bincount(self.cell, self.mass.sum(axis=1), cells)
+        members = self.mixing[:, group] * sizes
+        lower = np.maximum(members - (sizes - ends), 0.0)
+        rate, part = -np.inf, masses
         while True:
-            above = np.bincount(of_cell, mine * (sign * chance[order] > rate), cells)
-            taken = np.clip(above, least, np.minimum(members, ends))
-            new = np.clip(taken[of_cell] - before, 0.0, mine)
+            above = np.bincount(of_cell, masses * (sign * chance[order] > rate), cells)
+            counts = np.clip(above, lower, np.minimum(members, ends))
+            new = np.clip(counts[of_cell] - before, 0.0, masses)
             total = float(new.sum())
             if total <= ROUNDING:
                 break
-            found = float(sign * chance[order] @ new) / total
-            if found <= rate + ROUNDING:
+            new_rate = float(sign * chance[order] @ new) / total
+            if new_rate <= rate + ROUNDING:
                 break
-            rate, part = found, new
+            rate, part = new_rate, new
         if rate == -np.inf:
-            return np.nan, np.zeros(len(mine))
-        members_of = np.empty(len(mine))
+            return np.nan, np.zeros(len(masses))
+        members_of = np.empty(len(masses))
         members_of[order] = part
         return sign * rate, members_of
 
@@ -161,24 +161,24 @@ class Allowed:
             order = np.lexsort((-sign * chance, self.cell))
             for look in range(shape[1]):
                 for group in range(shape[2]):
-                    found = self.extreme(chance, look, group, sign, order)
-                    rates[side, look, group], members[side, look, group] = found
+                    extreme = self.extreme(chance, look, group, sign, order)
+                    rates[side, look, group], members[side, look, group] = extreme
         return rates, members
 
     def gap(self, chance: Floats) -> float:
-        """The largest difference of two groups' rates that is possible; NaN if there is none."""
+        """The largest possible difference of two groups' rates; NaN if there is none."""
         return largest_gap(self.extremes(chance)[0])
 
 
 def largest_gap(rates: Floats) -> float:
     """Of greatest and least rates (2, rates, groups), the largest difference of two groups."""
-    apart = rates[0][:, :, None] - rates[1][:, None, :]
-    apart = apart[:, ~np.eye(rates.shape[2], dtype=bool)]
-    return float(np.nanmax(apart)) if np.isfinite(apart).any() else np.nan
+    gaps = rates[0][:, :, None] - rates[1][:, None, :]
+    gaps = gaps[:, ~np.eye(rates.shape[2], dtype=bool)]
+    return float(np.nanmax(gaps)) if np.isfinite(gaps).any() else np.nan
 
 
 def check_assuming(assuming: str | None) -> None:
-    """Refuse assumptions about probable groups by which no rule is judged."""
+    """Refuse assumptions about probable groups that rules do not support."""
     if assuming not in (None, "weighted"):
         raise InputError(
             f"assuming={assuming!r} cannot go with rules: they are judged by the worst case, or "
@@ -187,19 +187,20 @@ def check_assuming(assuming: str | None) -> None:
 
 
 def check_worst(measure: Measure, classes: int, **about: Any) -> None:
-    """Refuse what has no worst case over groups that are not known."""
-    wrong = [f"{name}=" for name, given in about.items() if given]
-    wrong += [f"measure={measure.name!r}"] if not measure.is_width else []
-    wrong += [f"{classes} classes"] if classes > 2 else []
-    if wrong:
+    """Refuse objectives without a worst case over unknown groups."""
+    unsupported = [f"{name}=" for name, value in about.items() if value]
+    unsupported += [f"measure={measure.name!r}"] if not measure.is_width else []
+    unsupported += [f"{classes} classes"] if classes > 2 else []
+    if unsupported:
         raise InputError(
             f"The worst case over groups that are not known is that of mpd and of two classes, and "
-            f'cannot go with {wrong[0]}; name an assumption: probable(..., assuming="weighted").'
+            f"cannot go with {unsupported[0]}; name an assumption: "
+            'probable(..., assuming="weighted").'
         )
 
 
 class Cut(NamedTuple):
-    """A row of the program: what every cut adds to a rate's excess, less what the rate itself does.
+    """A row of the program: the effect of every cut on a rate's excess, less the rate's own.
 
     With a `cell` it is about the members in there, which may exceed the rate as those in others
     fall short of it.
@@ -232,8 +233,8 @@ class Worst:
         edges, place, first = [], np.empty(len(score), np.intp), 0
         for cell in range(cells):
             rows = np.flatnonzero(allowed.cell == cell)
-            seen = np.unique(score[rows])
-            middle = (seen[:-1] + seen[1:]) / 2
+            distinct = np.unique(score[rows])
+            middle = (distinct[:-1] + distinct[1:]) / 2
             if len(middle) >= STEPS:
                 middle = middle[np.linspace(0, len(middle) - 1, STEPS - 1).astype(np.intp)]
             place[rows] = first + np.searchsorted(middle, score[rows], side="left")
@@ -241,7 +242,7 @@ class Worst:
             first += len(middle) + 1
         sums = [np.bincount(place, column, first) for column in allowed.mass.T]
         mass = np.stack(sums, axis=1).astype(np.float64)
-        of_cell = np.repeat(np.arange(cells), [len(each) + 1 for each in edges])
+        of_cell = np.repeat(np.arange(cells), [len(cuts) + 1 for cuts in edges])
         # Costs of selecting and not, by whether a row is truly positive.
         costs = cost if favorable == 1 else cost[::-1, ::-1]
         return cls(replace(allowed, mass=mass, cell=of_cell), tuple(edges), costs, favorable)
@@ -249,19 +250,19 @@ class Worst:
     @property
     def cell(self) -> Codes:
         """The cell of each cut."""
-        return np.repeat(np.arange(len(self.edges)), [len(each) + 2 for each in self.edges])
+        return np.repeat(np.arange(len(self.edges)), [len(cuts) + 2 for cuts in self.edges])
 
     def _after(self, steps: Floats) -> Floats:
-        """What each cut selects of steps that add so much."""
+        """The total that each cut selects, of steps with these amounts."""
         place = np.arange(len(steps)) + self.allowed.cell
         table = np.zeros(len(steps) + len(self.edges))
         table[place] = steps
-        rest = np.cumsum(table[::-1])[::-1]
+        tail = np.cumsum(table[::-1])[::-1]
         starts = np.searchsorted(self.cell, np.arange(1, len(self.edges) + 1))
-        return np.asarray(rest - np.append(rest, 0.0)[starts][self.cell])
+        return np.asarray(tail - np.append(tail, 0.0)[starts][self.cell])
 
     def chances(self, share: Floats) -> Floats:
-        """The chance of every step, where cuts decide so often."""
+        """The chance of every step, where cuts have these shares."""
         grown = np.cumsum(share)
         starts = np.searchsorted(self.cell, np.arange(len(self.edges)))
         grown -= (grown - share)[starts][self.cell]
@@ -279,7 +280,7 @@ class Worst:
         while True:
             (share, prices), rounds = self._mixed(cost, cuts, epsilon), rounds + 1
             rates, members = self.allowed.extremes(self.chances(share))
-            value, least = largest_gap(rates), float(cost @ share)
+            value, lowest = largest_gap(rates), float(cost @ share)
             if not value > epsilon + PRECISE or rounds == MOST_ROUNDS:
                 break
             cuts += self._cuts(rates, members)
@@ -287,11 +288,11 @@ class Worst:
         share = np.where(share > IN_USE, share, 0.0)
         share /= np.bincount(self.cell, share)[self.cell]
         rates = self.allowed.extremes(self.chances(share))[0]
-        found, rule = float(cost @ share), self.rule(share)
+        value_of_rule, rule = float(cost @ share), self.rule(share)
         return Solution(
             rule,
-            constant + found,
-            max(found - least, 0.0),
+            constant + value_of_rule,
+            max(value_of_rule - lowest, 0.0),
             largest_gap(rates),
             rates.reshape(-1, self.allowed.groups),
             prices.reshape(-1, self.allowed.groups),
@@ -301,26 +302,28 @@ class Worst:
         )
 
     def _cuts(self, rates: Floats, members: Floats) -> list[Cut]:
-        """What these members say of each rate; and of a rate of some rows alone, in each cell."""
-        found = []
-        of_some = any(0.0 in look for look in LOOKS[self.allowed.criterion])
-        whole = np.bincount(self.allowed.cell, self.allowed.mass.sum(axis=1), len(self.edges))
-        sizes = whole @ self.allowed.mixing
+        """The cuts from these members for each rate, and in each cell for conditional rates."""
+        cuts = []
+        is_conditional = any(0.0 in look for look in LOOKS[self.allowed.criterion])
+        sizes_of_cells = np.bincount(
+            self.allowed.cell, self.allowed.mass.sum(axis=1), len(self.edges)
+        )
+        sizes = sizes_of_cells @ self.allowed.mixing
         for at in np.ndindex(rates.shape):
             if not np.isfinite(rates[at]):
                 continue
             hits, total = self._after(members[at]), members[at].sum()
-            found.append(Cut(at, hits / total, 1.0))
-            if of_some:
+            cuts.append(Cut(at, hits / total, 1.0))
+            if is_conditional:
                 weights = np.bincount(self.allowed.cell, members[at], len(self.edges))
-                found += [
+                cuts += [
                     Cut(at, np.where(self.cell == cell, hits, 0.0) / sizes[at[2]], weight, cell)
                     for cell, weight in enumerate((weights / sizes[at[2]]).tolist())
                 ]
-        return found
+        return cuts
 
     def _mixed(self, cost: Floats, cuts: list[Cut], epsilon: float) -> tuple[Floats, Floats]:
-        """How often each cut decides, and the prices of rates, as far as these members matter."""
+        """The share of each cut, and the prices of rates, subject to the cuts so far."""
         from scipy import sparse
 
         looks, groups, cells = len(self.allowed.looks), self.allowed.groups, len(self.edges)
@@ -331,24 +334,27 @@ class Worst:
         rows: list[tuple[Codes, Floats]] = []
         for cut in cuts:
             sign = 1.0 if cut.at[0] == 0 else -1.0
-            own = np.flatnonzero(cut.hits)
-            place, value = [*own, rates[cut.at]], [*(sign * cut.hits[own]), -sign * cut.weight]
+            nonzero = np.flatnonzero(cut.hits)
+            place, value = (
+                [*nonzero, rates[cut.at]],
+                [*(sign * cut.hits[nonzero]), -sign * cut.weight],
+            )
             if cut.cell is not None:
                 place, value = [*place, excess[*cut.at, cut.cell]], [*value, -1.0]
             rows.append((np.array(place), np.array(value)))
         within = {cut.at for cut in cuts if cut.cell is not None}
         rows += [(excess[at], np.ones(cells)) for at in sorted(within)]
-        seen = {cut.at for cut in cuts}
-        apart = [
+        bounded = {cut.at for cut in cuts}
+        pairs = [
             (np.array([rates[0, look, g], rates[1, look, h]]), np.array([1.0, -1.0]))
             for look in range(looks)
             for g in range(groups)
             for h in range(groups)
-            if g != h and {(0, look, g), (1, look, h)} <= seen
+            if g != h and {(0, look, g), (1, look, h)} <= bounded
         ]
-        every = rows + apart
+        every = rows + pairs
         ends = np.cumsum([0, *(len(place) for place, _ in every)])
-        parts = [np.concatenate([each[of] for each in every] or [np.empty(0)]) for of in (1, 0)]
+        parts = [np.concatenate([row[part] for row in every] or [np.empty(0)]) for part in (1, 0)]
         member = sparse.csr_array(
             (np.ones(columns), (self.cell, np.arange(columns))), (cells, width)
         )
@@ -356,19 +362,19 @@ class Worst:
         solution = linear_program(
             np.append(cost, np.zeros(width - columns)),
             A_ub=sparse.csr_array((parts[0], parts[1], ends), (len(every), width)),
-            b_ub=np.append(np.zeros(len(rows)), np.full(len(apart), epsilon)),
+            b_ub=np.append(np.zeros(len(rows)), np.full(len(pairs), epsilon)),
             A_eq=member,
             b_eq=np.ones(cells),
             bounds=np.column_stack([np.where(np.isinf(ends_of), -np.inf, 0.0), ends_of]),
         )
         prices = np.zeros(rates.size)
         duals = -solution.ineqlin.marginals[len(rows) :]
-        for (pair, signs), dual in zip(apart, duals.tolist(), strict=True):
+        for (pair, signs), dual in zip(pairs, duals.tolist(), strict=True):
             prices[pair - columns] += signs * dual
         return np.maximum(solution.x[:columns], 0.0), prices
 
     def _met(self, share: Floats, cost: Floats, epsilon: float, value: float) -> Floats:
-        """Blend in, by a hair, the cheapest way to decide alike for everyone, until it is met."""
+        """Blend in a little of the cheapest equal decision for everyone until the bound is met."""
         if not value > epsilon + PRECISE:
             return share
         starts = np.searchsorted(self.cell, np.arange(len(self.edges)))
@@ -381,7 +387,7 @@ class Worst:
 
     def rule(self, share: Floats) -> DecisionRule:
         """The cuts in use, as prices: those of selecting are the cut less the score."""
-        cuts = np.concatenate([np.r_[-np.inf, each, np.inf] for each in self.edges])
+        cuts = np.concatenate([np.r_[-np.inf, edges, np.inf] for edges in self.edges])
         used = np.flatnonzero(share > 0)
         prices = np.zeros((len(used), 2, 2))
         cut = cuts[used]

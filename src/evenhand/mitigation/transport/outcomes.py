@@ -1,4 +1,4 @@
-"""A plan as the outcomes of each amount: the values that a lot, or its place, chooses from."""
+"""A plan as the outcomes of each amount: the values that a random draw, or its place, selects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Piece = tuple[Floats, Floats]  # ends of the lots, and the value up to each
 
 
 def plan_moves(plan: Plan, draw: bool, grouping: Grouping | None) -> Moves:
-    """The plan of each group, with lots or by how far amounts lie into their bins."""
+    """The plan of each group, with random draws or by the place of amounts in their bins."""
     by_group = _drawn if draw or plan.support.edges is None else _placed
     return outcomes([by_group(plan, group) for group in range(len(plan.after))], grouping)
 
 
 def _drawn(plan: Plan, group: int) -> tuple[Floats, list[Piece]]:
-    """For each value of the support, the values that its ranks go to, the highest first."""
+    """For each value of the support, the images of its ranks, the highest first."""
     support, levels = plan.support, np.append(0.0, plan.supply.cdfs[group])
     pieces = [_between(plan, group, low, high) for low, high in pairwise(levels)]
     if support.edges is not None:
@@ -30,12 +30,12 @@ def _drawn(plan: Plan, group: int) -> tuple[Floats, list[Piece]]:
     points = support.points
     between = [_between(plan, group, level, level) for level in levels[1:-1]]
     cuts = np.column_stack([np.nextafter(points[:-1], np.inf), points[1:]]).ravel()
-    both = [piece for pair in zip(pieces[:-1], between, strict=True) for piece in pair]
-    return cuts, [*both, pieces[-1]]
+    interleaved = [piece for pair in zip(pieces[:-1], between, strict=True) for piece in pair]
+    return cuts, [*interleaved, pieces[-1]]
 
 
 def _between(plan: Plan, group: int, low: float, high: float) -> Piece:
-    """The values of the ranks in (low, high]; a lot of 0 is the highest of them."""
+    """The values of the ranks in (low, high]; a draw of 0 is the highest of them."""
     after, points = plan.after[group], plan.support.points
     first, last = int((after > 0).argmax()), len(points) - 1
     top, bottom = np.clip(np.searchsorted(after, [high - NEAR, low + NEAR]), first, last)
@@ -47,7 +47,7 @@ def _between(plan: Plan, group: int, low: float, high: float) -> Piece:
 
 
 def _placed(plan: Plan, group: int) -> tuple[Floats, list[Piece]]:
-    """The value that the place of an amount within its bin stands for, as steps."""
+    """The new value by the place of an amount within its bin, as steps."""
     edges = plan.support.edges
     assert edges is not None
     levels = np.append(0.0, plan.supply.cdfs[group])

@@ -30,7 +30,7 @@ PRECISION = 1e-7
 
 
 class Parity(NamedTuple):
-    """The groups' new CDFs, and by how much their cost can exceed the least."""
+    """The groups' new CDFs, and the optimality gap of their cost."""
 
     cdfs: Floats
     gap: float
@@ -57,7 +57,7 @@ def strong_parity(supply: Supply, bound: Bound, tau: float = 0.05) -> Parity:
 
 
 def corridor(supply: Supply, width: float) -> Floats:
-    """The groups' CDFs, nowhere more than `width` apart, that cost least to reach.
+    """The cheapest CDFs of groups that differ nowhere by more than `width`.
 
     At a cut point, let all CDFs lie between b and b + width: the cheapest are the old ones,
     clipped. That leaves one number b for each cut point, and a convex cost whose slope is known;
@@ -75,13 +75,13 @@ def corridor(supply: Supply, width: float) -> Floats:
 
 
 def certified_gap(supply: Supply, width: float) -> float:
-    """By how much the cost of `corridor` can exceed the least: the last halving's interval."""
+    """The optimality gap of `corridor`: the interval of the last bisection."""
     span = float(supply.points[-1] - supply.points[0])
     return 2 * span**2 * (1 + width) * 2.0**-HALVINGS
 
 
 def slope(supply: Supply, floor: Floats, width: float) -> Floats:
-    """How the cost at each cut point grows with the floor of its corridor."""
+    """The slope of the cost at each cut point by the floor of its corridor."""
     levels = np.broadcast_to(floor, (len(supply.share), len(floor)))
     lifted = np.maximum(supply.quantile(levels, "right") - supply.cuts, 0)
     lowered = np.maximum(supply.cuts - supply.quantile(levels + width, "right"), 0)
@@ -89,7 +89,7 @@ def slope(supply: Supply, floor: Floats, width: float) -> Floats:
 
 
 class Shift(NamedTuple):
-    """The groups' new means, and by how much their cost can exceed the least."""
+    """The groups' new means, and the optimality gap of their cost."""
 
     means: Floats
     gap: float
@@ -122,7 +122,7 @@ def weak_parity(means: Floats, share: Floats, bound: Bound) -> Shift:
 
 
 def _within_width(means: Floats, share: Floats, width: float) -> Floats:
-    """The means clipped to an interval of this width, which moves them least where it pays."""
+    """The means clipped to the interval of this width with the least cost."""
 
     def lifted(floor: Any) -> bool:
         return bool(share @ (np.clip(means, floor, floor + width) - means) >= 0)
@@ -133,7 +133,7 @@ def _within_width(means: Floats, share: Floats, width: float) -> Floats:
 
 @dataclass(frozen=True)
 class Bound:
-    """A measure, and the most that it may be."""
+    """A measure, and its upper bound."""
 
     measure: Measure
     epsilon: float
@@ -145,15 +145,15 @@ class Bound:
 
     @property
     def is_width(self) -> bool:
-        """Whether it says how far apart entries may be: MPD, or 0 by any measure."""
+        """Whether it bounds the range of entries: MPD, or 0 by any measure."""
         return self.measure.is_width or self.epsilon == 0
 
     def met_by(self, vectors: Floats) -> bool:
-        """Whether no vector (the last axis) is more unequal."""
+        """Whether every vector (the last axis) meets the bound."""
         return bool(np.max(self.measure(vectors), initial=0.0) <= self.epsilon)
 
     def pulled(self, vectors: Floats) -> Floats:
-        """Vectors moved towards their means, all by the same part, until they meet it."""
+        """Vectors moved toward their means, all by the same share, until they meet the bound."""
         if self.met_by(vectors):
             return vectors
         away = vectors.mean(axis=-1, keepdims=True) - vectors
@@ -166,7 +166,7 @@ class Costs(Protocol):
 
     @property
     def weights(self) -> Floats:
-        """How much each function counts."""
+        """The weight of each function."""
 
     def value(self, at: Floats) -> Floats:
         """The functions' values."""
@@ -177,7 +177,7 @@ class Costs(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """What it costs that a group has another level at a cut point than before."""
+    """The cost of changing a group's level at a cut point."""
 
     supply: Supply
 
@@ -208,20 +208,20 @@ class _Squares:
 
 
 class CertifiedPoint(NamedTuple):
-    """The best point, and by how much its cost can exceed the least."""
+    """The best point, and its optimality gap."""
 
     point: Floats
     gap: float
 
 
 def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> CertifiedPoint:
-    """The cheapest point of a region, from tangents at some points to begin with."""
+    """The cheapest point of a region, by cutting planes from tangents at starting points."""
     everywhere = np.arange(costs.weights.size)
-    known = _joined([_tangents(costs, at, side, everywhere) for at in start for side in SIDES])
+    tangents = _joined([_tangents(costs, at, side, everywhere) for at in start for side in SIDES])
     best, least, bound = start[0], np.inf, 0.0
     for _ in range(CUTTING_ROUNDS):
-        solution, below = region.program(known, costs.weights).solve()
-        bound = max(bound, below)
+        solution, lower_bound = region.program(tangents, costs.weights).solve()
+        bound = max(bound, lower_bound)
         levels, bounds = np.split(solution[: 2 * best.size].reshape(-1, region.shape[1]), 2)
         point = region.inside(levels)
         values = costs.value(point)
@@ -233,7 +233,7 @@ def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Certified
         if least - bound <= PRECISION or (not len(short) and tighter is region):
             break
         region = tighter
-        known = _joined([known, *(_tangents(costs, point, side, short) for side in SIDES)])
+        tangents = _joined([tangents, *(_tangents(costs, point, side, short) for side in SIDES)])
     return CertifiedPoint(best, max(least - bound, 0.0))
 
 
@@ -275,31 +275,31 @@ class Region:
 
     @property
     def cone(self) -> Cone | None:
-        """Where the levels at one cut point may lie; None where no cone says so."""
-        known = cone(self.bound.measure, self.shape[1], self.bound.epsilon)
-        if known is None and has_cone(self.bound.measure):
+        """The cone of levels at one cut point; None if there is none."""
+        level_cone = cone(self.bound.measure, self.shape[1], self.bound.epsilon)
+        if level_cone is None and has_cone(self.bound.measure):
             name = self.bound.measure.name
             raise InputError(f"No vector of {self.shape[1]} entries has a {name} above ε.")
-        return known
+        return level_cone
 
     def tightened(self, at: Floats) -> Region:
-        """The same without levels (cut points, groups) that are too unequal, if no cone does it."""
+        """The same without too unequal levels (cut points, groups), if no cone excludes them."""
         measure, epsilon = self.bound.measure, self.bound.epsilon
         if has_cone(measure):
             return self
-        kept = np.maximum(at[self.first :], 0.0)
-        places = np.flatnonzero(measure(kept) > epsilon)
+        levels = np.maximum(at[self.first :], 0.0)
+        places = np.flatnonzero(measure(levels) > epsilon)
         if not len(places):
             return self
-        normals, limits = half_spaces(measure, kept[places], epsilon)
+        normals, limits = half_spaces(measure, levels[places], epsilon)
         new = zip((places + self.first).tolist(), normals, limits.tolist(), strict=True)
         return replace(self, cuts=(*self.cuts, *new))
 
     def inside(self, at: Floats) -> Floats:
-        """A solver's answer, exactly ascending within [0, 1], and exactly as equal as asked."""
+        """A solver's answer, made exactly ascending in [0, 1] and exactly within the bound."""
         ascending = np.maximum.accumulate(np.clip(at, 0.0, 1.0), axis=0)
-        kept = self.bound.pulled(ascending[self.first :])
-        return np.vstack([np.minimum(ascending[: self.first], kept[:1]), kept])
+        levels = self.bound.pulled(ascending[self.first :])
+        return np.vstack([np.minimum(ascending[: self.first], levels[:1]), levels])
 
     def program(self, tangents: Tangents, weights: Floats) -> Program:
         """The least weighted sum of costs, each no less than its tangents."""
@@ -312,11 +312,11 @@ class Region:
         cost = np.concatenate([np.zeros(size), weights.ravel(), np.zeros(width - 2 * size)])
         rows = sparse.vstack([*linear, -slack], format="csr")
         flat = Part("nonnegative", rows.shape[0] - slack.shape[0])
-        known = self.cone
+        level_cone = self.cone
         parts = (
             (Part("nonnegative", len(constant)),)
-            if known is None
-            else known.parts * (self.shape[0] - self.first)
+            if level_cone is None
+            else level_cone.parts * (self.shape[0] - self.first)
         )
         return Program(cost, rows, limits, (flat, *parts))
 

@@ -1,4 +1,4 @@
-"""The least moves of predictions after which they are at most ε unequal, by any measure."""
+"""The least changes of predictions that bound their inequality by ε, by any measure."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
     bounds: Range | None = None
 
     def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
-        """For each row, the value that this part of its draws does not exceed.
+        """For each row, a quantile of its random predictions.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     @property
     def rule_(self) -> AmountRule:
-        """The new value of a base prediction, as a rule that can be written down elsewhere."""
+        """The new value of a base prediction, as a rule that can be exported."""
         if self._asked != "weak_parity":
             return super().rule_
         check_is_fitted(self)
@@ -146,8 +146,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         if self._asked == "wasserstein_parity":
             return integral_of_range(self.plan_.support.points, cdfs)
         supply, bound = self.plan_.supply, self._bound
-        asked = bound.is_width or supply.share @ supply.cdfs[:, :-1] >= self.tau
-        levels = cdfs[:, :-1].T[np.broadcast_to(asked, cdfs.shape[1] - 1)]
+        is_bounded = bound.is_width or supply.share @ supply.cdfs[:, :-1] >= self.tau
+        levels = cdfs[:, :-1].T[np.broadcast_to(is_bounded, cdfs.shape[1] - 1)]
         return float(np.max(bound.measure(levels), initial=0.0))
 
     def _equalize_distributions(self, scores: Floats, rows: Rows, bound: Bound) -> None:
@@ -160,8 +160,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.plan_ = Plan(support, supply, cdfs)
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
-            what = f"{self._asked}.{bound.measure.name}"
-            self._tell_unbound(what, self._inequality(supply.cdfs), bound.measure)
+            quantity = f"{self._asked}.{bound.measure.name}"
+            self._tell_unbound(quantity, self._inequality(supply.cdfs), bound.measure)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
@@ -171,8 +171,8 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.shifts_ = shifted - means
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
-            what = f"{self._asked}.{bound.measure.name}"
-            self._tell_unbound(what, float(bound.measure(means)), bound.measure)
+            quantity = f"{self._asked}.{bound.measure.name}"
+            self._tell_unbound(quantity, float(bound.measure(means)), bound.measure)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self._asked == "weak_parity":

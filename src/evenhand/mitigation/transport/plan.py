@@ -1,4 +1,4 @@
-"""The new values of predictions on a line: each goes to the value of its own rank."""
+"""The new values of predictions: each moves to the value of its own rank."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Plan:
     after: Floats
 
     def levels(self, scores: Floats, codes: Codes) -> tuple[Floats, Floats]:
-        """The ranks, from 0 to 1, that a score takes up in its own group."""
+        """The interval of ranks, from 0 to 1, of a score in its own group."""
         before = np.pad(self.supply.cdfs, ((0, 0), (1, 0)))
         lower, upper = self.support.span(scores)
         return before[codes, lower], before[codes, upper]
 
     def send(self, scores: Floats, codes: Codes, lots: Floats) -> Floats:
-        """Where scores go; the lot (above 0, up to 1) is the part of their rank that is meant."""
+        """The new values of scores; the draw, above 0 and up to 1, selects a rank."""
         low, high = self.levels(scores, codes)
         level = high - (1 - lots) * (high - low)
         level = np.minimum(np.maximum(level, low + NEAR), high - NEAR)
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def cost(self) -> float:
-        """The mean squared distance that the predictions of the fitting rows travel."""
+        """The mean squared distance that the predictions of the fitting rows move."""
         return self.supply.cost(self.after)
 
 
@@ -83,7 +83,7 @@ class Support:
         return len(self.points)
 
     def span(self, scores: Floats) -> tuple[Codes, Codes]:
-        """How many values lie below each score, and how many once its own is counted.
+        """The number of values below each score, and at or below it.
 
         The two agree for a score that is not a value: an unseen one, where there are no bins.
         """
@@ -95,7 +95,7 @@ class Support:
         return lower, lower + 1
 
     def place(self, scores: Floats) -> Floats:
-        """How far a score lies into its bin, above 0, up to 1; a half where there are no bins."""
+        """The place of a score in its bin, above 0, up to 1; a half where there are no bins."""
         if self.edges is None:
             return np.full(len(scores), 0.5)
         lower, upper = self.span(scores)
@@ -125,12 +125,12 @@ class Supply:
 
     @property
     def cuts(self) -> Floats:
-        """The middle between neighboring values: where it is a tie which one is nearer."""
+        """The midpoints between neighboring values."""
         return (self.points[1:] + self.points[:-1]) / 2
 
     @property
     def weights(self) -> Floats:
-        """What a unit of cost at each cut point (row) and in each group (column) counts."""
+        """The weight of the cost at each cut point (row) in each group (column)."""
         return 2 * np.diff(self.points)[:, None] * self.share
 
     def quantile(self, levels: Floats, side: Side) -> Floats:
@@ -143,21 +143,21 @@ class Supply:
         below = np.pad(self.cdfs, ((0, 0), (1, 0)))
         sums = np.cumsum(np.diff(below, axis=1) * self.points, axis=1)
         sums = np.pad(sums, ((0, 0), (1, 0)))
-        rest = levels - np.take_along_axis(below, at, axis=1)
-        return np.asarray(np.take_along_axis(sums, at, axis=1) + rest * self.points[at])
+        distance = levels - np.take_along_axis(below, at, axis=1)
+        return np.asarray(np.take_along_axis(sums, at, axis=1) + distance * self.points[at])
 
     def cost_by_cut(self, levels: Floats) -> Floats:
-        """What it costs, by group and cut point, to have these levels; weigh it by `weights`."""
+        """The cost of these levels by group and cut point, to be weighted by `weights`."""
         before = self.cdfs[:, :-1]
         return self.integral(levels) - self.integral(before) - self.cuts * (levels - before)
 
     def cost(self, after: Floats) -> float:
-        """The mean squared distance that predictions travel to have other CDFs."""
+        """The mean squared distance that predictions move to reach other CDFs."""
         return max(0.0, float((self.weights.T * self.cost_by_cut(after[:, :-1])).sum()))
 
 
 def rank(cdfs: Floats, levels: Floats, side: Side) -> Codes:
-    """How many values of each group's CDF lie below each of its levels, all groups in one search.
+    """The number of values of each group's CDF below each of its levels, in one search.
 
     Laid end to end, two units apart, the CDFs are one ascending sequence.
 

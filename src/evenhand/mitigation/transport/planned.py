@@ -1,4 +1,4 @@
-"""Regressors that send each prediction where its rank goes."""
+"""Regressors that move each prediction by its rank."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class PlannedRegressor(GroupRegressor):
     epsilon: NonNegative = 0.01
 
     def _is_unmoved(self) -> bool:
-        """Whether the plan leaves every distribution as it is."""
+        """Whether the plan leaves every distribution unchanged."""
         return bool(np.allclose(self.plan_.after, self.plan_.supply.cdfs, rtol=0, atol=NEAR))
 
     @property
     def rule_(self) -> AmountRule:
-        """The new value of a base prediction, as a rule that can be written down elsewhere."""
+        """The new value of a base prediction, as a rule that can be exported."""
         check_is_fitted(self)
         return AmountRule(plan_moves(self.plan_, self.draw, self._grouping()))
 
     def predict_quantile(self, X: Any, level: float = 0.5) -> Floats:
-        """For each row, the value that this part of its draws does not exceed.
+        """For each row, a quantile of its random predictions.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class PlannedRegressor(GroupRegressor):
         return np.asarray(self.plan_.send(scores, group, lots))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
-        """The inequality of the groups' CDFs, of predictions that these lots send."""
+        """The inequality of the groups' CDFs of predictions with these draws."""
         values = self.plan_.send(self._base(rows.X), rows.group, 1 - lots)
         support = Support(self.plan_.support.points)
         moved = PlannedRegressor._supplied(self, support, values, rows)  # as they are, noise or not
@@ -89,7 +89,7 @@ class PlannedRegressor(GroupRegressor):
 
     @abstractmethod
     def _inequality(self, cdfs: Floats) -> float:
-        """What the method bounds, of the groups' CDFs."""
+        """The inequality of the groups' CDFs that the method bounds."""
 
     def _supplied(self, support: Support, scores: Floats, rows: Rows) -> Supply:
         groups = len(self.sensitive_.labels)

@@ -103,7 +103,7 @@ class TransportRegressor(PlannedRegressor):
         return Supply(support.points, cdfs, share)
 
     def _refuse_leaks(self, rows: Rows) -> None:
-        """A range, values or weights taken from the rows would reveal them past the noise."""
+        """Refuse a range, values or weights taken from the rows, which would leak them."""
         if self.privacy is None:
             return
         if self.bounds is None or self.support == "exact" or rows.sample_weight is not None:
@@ -114,7 +114,7 @@ class TransportRegressor(PlannedRegressor):
 
 
 def noisy(histograms: Floats, epsilon: float, random: np.random.RandomState) -> Floats:
-    """Parts of all rows by group and value, with ε-differentially private noise.
+    """Shares of rows by group and value, with ε-differentially private noise.
 
     One row replaced by another moves two cells by 1/n each, hence the scale 2 / (ε n).
     """
@@ -124,7 +124,7 @@ def noisy(histograms: Floats, epsilon: float, random: np.random.RandomState) -> 
 
 
 def repaired(histograms: Floats) -> tuple[Floats, Floats]:
-    """Each group's share and CDF, from parts that noise may have made negative.
+    """Each group's share and CDF, from shares that noise may have made negative.
 
     Of all ascending sequences, the middle between the running maximum and the running minimum
     from the other end is one with the least greatest distance to the sums.

@@ -1,4 +1,4 @@
-"""The cheapest predictions whose distributions lie, over all cut points, at most ε apart."""
+"""The cheapest predictions whose distributions differ, over all cut points, by at most ε."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ def wasserstein_parity(supply: Supply, epsilon: float) -> Parity:
     merged = corridor(supply, 0.0)
     span = float(np.ptp(supply.points))
     low, high = 0.0, 2 * span
-    apart, close = before, _Priced.of(supply, merged)
+    uneven, even = before, _Priced.of(supply, merged)
     best = -np.inf
     for _ in range(PRICES_TRIED):
         price = (low + high) / 2
         plan = _Priced.of(supply, levels.clipped(price, merged))
         best = max(best, plan.cost + price * (plan.integral - epsilon))
         if plan.integral > epsilon:
-            low, apart = price, plan
+            low, uneven = price, plan
         else:
-            high, close = price, plan
-        mixed = _mixed(supply, apart, close, epsilon)
+            high, even = price, plan
+        mixed = _mixed(supply, uneven, even, epsilon)
         if mixed.cost - best <= PRECISION * span**2:
             break
     return Parity(mixed.cdfs, max(mixed.cost - best, 0.0))
@@ -76,10 +76,10 @@ def integral_of_range(points: Floats, cdfs: Floats) -> float:
     return float(np.ptp(cdfs[:, :-1], axis=0) @ np.diff(points))
 
 
-def _mixed(supply: Supply, apart: _Priced, close: _Priced, epsilon: float) -> _Priced:
-    """As much of the plan whose integral is too large as the bound allows."""
-    part = (epsilon - close.integral) / (apart.integral - close.integral)
-    cdfs = close.cdfs + part * (apart.cdfs - close.cdfs)  # exact where the two agree
+def _mixed(supply: Supply, uneven: _Priced, even: _Priced, epsilon: float) -> _Priced:
+    """The mixture with as much of the plan with too large an integral as the bound allows."""
+    part = (epsilon - even.integral) / (uneven.integral - even.integral)
+    cdfs = even.cdfs + part * (uneven.cdfs - even.cdfs)  # exact where the two agree
     return _Priced.of(supply, np.maximum.accumulate(cdfs, axis=1))
 
 
@@ -99,8 +99,8 @@ class _Levels:
         levels = np.unique(np.append(supply.cdfs, (0.0, 1.0)))
         shape = (len(supply.share), len(levels))
         small = shape[0] * shape[1] <= MOST_QUANTILES
-        each = np.broadcast_to(levels, shape)
-        return cls(supply, levels, supply.quantile(each, "right") if small else None)
+        levels_by_group = np.broadcast_to(levels, shape)
+        return cls(supply, levels, supply.quantile(levels_by_group, "right") if small else None)
 
     def clipped(self, price: float, merged: Floats) -> Floats:
         """The cheapest CDFs where a unit of the integral of their range has a price."""
@@ -113,18 +113,18 @@ class _Levels:
         return np.column_stack([inner, np.ones(len(inner))])
 
     def _moved(self, at: Codes, sign: int) -> Floats:
-        """How far beyond each cut point those are, by share, that levels lift (1) or lower."""
+        """The distance beyond each cut point, by share, that levels lift (1) or lower."""
         if self.quantiles is None:
             level = np.broadcast_to(self.levels[at], (len(self.supply.share), len(at)))
             quantiles = self.supply.quantile(level, "right")
         else:
             quantiles = self.quantiles[:, at]
-        beyond = np.maximum(sign * (quantiles - self.supply.cuts), 0)
-        return np.asarray(self.supply.share @ beyond)
+        distance = np.maximum(sign * (quantiles - self.supply.cuts), 0)
+        return np.asarray(self.supply.share @ distance)
 
 
 def _first(holds: Callable[[Codes], Any], size: int, last: int) -> Codes:
-    """The first index from which on a condition holds, by halving, for each of several."""
+    """The first index from which on a condition holds, by bisection, for several at once."""
     low, high = np.zeros(size, np.intp), np.full(size, last, np.intp)
     while (low < high).any():
         middle = (low + high) // 2
