@@ -19,8 +19,8 @@ NO_CAUSE = (
     "justified."
 )
 MOST_NAMED = 3
-TINY = 1e-9  # below it a part is 0 but for rounding
-MOST_LISTED = 6  # explaining columns that a sentence lists
+TINY = 1e-9  # smaller parts are 0 up to rounding
+MOST_LISTED = 6  # explaining columns that a sentence names
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Part:
         """Whether the interval lies above 0 (1), below (-1) or around it (0)."""
         return int(self.low > 0) - int(self.high < 0)
 
-    def within(self, most: float) -> Self:
-        """The same, with an interval that goes no further than that from 0."""
-        return replace(self, low=max(self.low, -most), high=min(self.high, most))
+    def within(self, limit: float) -> Self:
+        """The same part, with its interval cut at this distance from 0."""
+        return replace(self, low=max(self.low, -limit), high=min(self.high, limit))
 
 
 @dataclass(frozen=True)
 class Stratum(Part):
-    """What the difference within a stratum adds to the gap.
+    """The contribution of the difference within a stratum to the gap.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Stratum(Part):
 
 @dataclass(frozen=True)
 class Region(Part):
-    """What people in a range of scores add to the gap; its words say where the cut is.
+    """The contribution of a range of scores to the gap; its words say where the cut is.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Region(Part):
 
 @dataclass(frozen=True)
 class Proxy(Part):
-    """How well a column predicts the group, and the part of the gap that goes with it alone.
+    """How well a column predicts the group, and the part of the gap that it explains alone.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Account(Result):
 
     @property
     def called(self) -> tuple[str, str]:
-        """What the two groups are called."""
+        """The names of the two groups."""
         return self.named or (show(self.groups[0]), show(self.groups[1]))
 
     @property
@@ -207,31 +207,31 @@ class Account(Result):
             With its value and interval.
 
         """
-        return next(one for one in self.parts if one.name == name)
+        return next(part for part in self.parts if part.name == name)
 
     def possible(self) -> Account:
-        """The same; of rates, no interval goes beyond 100 percentage points."""
+        """The same account; intervals of rates are cut at 100 percentage points."""
         if not self.is_rate:
             return self
         kinds = ("parts", "columns", "strata", "proxies", "regions")
         ends: dict[str, Any] = {
-            kind: tuple(one.within(1.0) for one in getattr(self, kind)) for kind in kinds
+            kind: tuple(part.within(1.0) for part in getattr(self, kind)) for kind in kinds
         }
         return replace(self, gap=self.gap.within(1.0), **ends)
 
     @cached_property
     def summary(self) -> str:
-        """The gap in a sentence, and what it is made of in another."""
+        """The gap in a sentence, and its parts in another."""
         return f"{self._gap} {self._within if self.by else self._outcomes}{self._nearest}"
 
     @property
     def _gap(self) -> str:
         first, second = self.called
-        shown = percents(*self.values) if self.is_rate else [number(one) for one in self.values]
+        texts = percents(*self.values) if self.is_rate else [number(value) for value in self.values]
         chance = "" if self.gap.sign else f", which may be chance ({self._ends(self.gap)})"
         return (
             f"The gap in {self._what} between {first} and {second} is "
-            f"{self._amount(self.gap.value)} ({shown[0]} against {shown[1]}){chance}."
+            f"{self._amount(self.gap.value)} ({texts[0]} against {texts[1]}){chance}."
         )
 
     @property
@@ -240,41 +240,44 @@ class Account(Result):
 
     @property
     def _outcomes(self) -> str:
-        ordered = sorted(self.parts, key=lambda one: -round(abs(one.value), 12))
+        ordered = sorted(self.parts, key=lambda part: -round(abs(part.value), 12))
         first, *others = ordered
-        rest: list[Part] = []
+        small: list[Part] = []
         if len(others) > MOST_NAMED:
-            others, rest = others[: MOST_NAMED - 1], others[MOST_NAMED - 1 :]
-        if all(one.value * self.gap.value >= -TINY for one in self.parts):
-            of, by, head = "is explained by", "by", "Of this, "
+            others, small = others[: MOST_NAMED - 1], others[MOST_NAMED - 1 :]
+        if all(part.value * self.gap.value >= -TINY for part in self.parts):
+            verb, preposition, head = "is explained by", "by", "Of this, "
         else:  # parts of either sign: none is a share of the gap
-            of, by, head = "from", "from", "It is the sum of "
-        told = [f"{self._short(first.value)} {of} differences in {first.words}"]
-        told += [f"{self._short(one.value)} {by} those in {one.words}" for one in others]
-        if rest:
-            told.append(
-                f"{self._short(sum(one.value for one in rest))} {by} {len(rest)} smaller parts"
+            verb, preposition, head = "from", "from", "It is the sum of "
+        phrases = [f"{self._short(first.value)} {verb} differences in {first.words}"]
+        phrases += [
+            f"{self._short(part.value)} {preposition} those in {part.words}" for part in others
+        ]
+        if small:
+            phrases.append(
+                f"{self._short(sum(part.value for part in small))} {preposition} "
+                f"{len(small)} smaller parts"
             )
-        return f"{head}{listing(told)}."
+        return f"{head}{listing(phrases)}."
 
     @property
     def _within(self) -> str:
         names = listed(self.by)
-        mixed, within = self.part("composition"), self.part("within")
+        composition, within = self.part("composition"), self.part("within")
         remaining = (
             f"if both groups had the same mix of {names}, the gap would be "
             f"{self._amount(within.value)} ({self._ends(within)})"
         )
-        part = self._short(mixed.value)
-        if not mixed.sign:
-            told = f"Differences in {names} are not shown to explain any of it"
-        elif (mixed.value > 0) != (self.gap.value > 0):
-            told = f"Differences in {names} make it smaller"
-        elif abs(mixed.value) > abs(self.gap.value):
-            told = f"Differences in {names} account for {part}, more than all of it"
+        part = self._short(composition.value)
+        if not composition.sign:
+            sentence = f"Differences in {names} are not shown to explain any of it"
+        elif (composition.value > 0) != (self.gap.value > 0):
+            sentence = f"Differences in {names} make it smaller"
+        elif abs(composition.value) > abs(self.gap.value):
+            sentence = f"Differences in {names} account for {part}, more than all of it"
         else:
-            told = f"{part} of it is explained by differences in {names}"
-        text = f"{told}; {remaining}."
+            sentence = f"{part} of it is explained by differences in {names}"
+        text = f"{sentence}; {remaining}."
         if self.is_reversed:
             first, second = self.called
             over, under = (first, second) if self.gap.value > 0 else (second, first)
@@ -297,7 +300,7 @@ class Account(Result):
 
     @property
     def _nearest(self) -> str:
-        """The range of scores with the largest part, if that is more than chance."""
+        """Sentence on the range of scores with the largest part, if significant."""
         if not self.regions or not self.regions[0].sign:
             return ""
         first = self.regions[0]
@@ -330,12 +333,12 @@ class Account(Result):
         names = ("criterion", "statistic", "is_rate", "confidence", "is_reversed")
         strata = [
             {
-                **_part(one),
-                "rows": list(one.rows),
-                "values": list(one.values),
-                "composition": one.composition,
+                **_part(part),
+                "rows": list(part.rows),
+                "values": list(part.values),
+                "composition": part.composition,
             }
-            for one in self.strata
+            for part in self.strata
         ]
         return dict(
             finite(
@@ -353,27 +356,27 @@ class Account(Result):
                         )
                     ],
                     "gap": _part(self.gap),
-                    "parts": [_part(one) for one in self.parts],
+                    "parts": [_part(part) for part in self.parts],
                     "by": list(self.by),
-                    "columns": [_part(one) for one in self.columns],
+                    "columns": [_part(part) for part in self.columns],
                     "strata": strata,
                     "area": self.area,
                     "proxies": [
                         {
-                            **_part(one),
-                            "area": one.area,
-                            "area_without": one.area_without,
+                            **_part(part),
+                            "area": part.area,
+                            "area_without": part.area_without,
                         }
-                        for one in self.proxies
+                        for part in self.proxies
                     ],
                     "regions": [
                         {
-                            **_part(one),
-                            "span": list(one.span),
-                            "rows": list(one.rows),
-                            "shares": list(one.shares),
+                            **_part(part),
+                            "span": list(part.span),
+                            "rows": list(part.rows),
+                            "shares": list(part.shares),
                         }
-                        for one in self.regions
+                        for part in self.regions
                     ],
                     "notes": list(self.notes),
                 }
@@ -385,25 +388,25 @@ class Account(Result):
         return ("parts", "columns", "strata", "proxies", "regions")
 
     def _table(self, name: str) -> Columns:
-        found = self.document()[name]
-        columns = {key: [one[key] for one in found] for key in ("name", "value", "low", "high")}
+        rows = self.document()[name]
+        columns = {key: [row[key] for row in rows] for key in ("name", "value", "low", "high")}
         if name == "strata":
-            columns["composition"] = [one["composition"] for one in found]
+            columns["composition"] = [row["composition"] for row in rows]
             for at, label in enumerate(self.called):
-                columns[f"rows {label}"] = [one["rows"][at] for one in found]
-                columns[f"value {label}"] = [one["values"][at] for one in found]
+                columns[f"rows {label}"] = [row["rows"][at] for row in rows]
+                columns[f"value {label}"] = [row["values"][at] for row in rows]
         if name == "regions":
-            columns["where"] = [one["words"] for one in found]
+            columns["where"] = [row["words"] for row in rows]
             for at, label in enumerate(self.called):
-                columns[f"rows {label}"] = [one["rows"][at] for one in found]
-                columns[f"share {label}"] = [one["shares"][at] for one in found]
+                columns[f"rows {label}"] = [row["rows"][at] for row in rows]
+                columns[f"share {label}"] = [row["shares"][at] for row in rows]
         if name == "proxies":
-            columns |= {key: [one[key] for one in found] for key in ("area", "area_without")}
+            columns |= {key: [row[key] for row in rows] for key in ("area", "area_without")}
         return columns
 
 
 def listed(by: Sequence[str]) -> str:
-    """The explaining columns in a sentence: by name, or how many where they are many.
+    """The explaining columns in a sentence: their names, or their number if there are many.
 
     >>> listed(["age", "sex"]), listed([*"abcdefgh"])
     ('age and sex', '8 columns')
@@ -411,20 +414,20 @@ def listed(by: Sequence[str]) -> str:
     return listing(list(by)) if len(by) <= MOST_LISTED else f"{len(by)} columns"
 
 
-def _part(one: Part) -> dict[str, Any]:
-    return {key: getattr(one, key) for key in ("name", "words", "value", "low", "high")}
+def _part(part: Part) -> dict[str, Any]:
+    return {key: getattr(part, key) for key in ("name", "words", "value", "low", "high")}
 
 
 def overlap_notes(lost: Sequence[str], rows: int) -> tuple[str, ...]:
-    """Which strata have rows of one group alone, in words."""
+    """Note on strata with rows of one group alone."""
     if not lost:
         return ()
-    named = [
+    examples = [
         *lost[:MOST_NAMED],
         *([f"{len(lost) - MOST_NAMED} more"] if len(lost) > 3 else []),
     ]
     return (
         f"{plural(len(lost), 'stratum', 'strata')} with {plural(rows, 'row')} "
         f"{'has' if len(lost) == 1 else 'have'} people of one group only, and nobody to compare "
-        f"them with: {listing(named)}.",
+        f"them with: {listing(examples)}.",
     )

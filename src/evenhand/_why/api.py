@@ -1,4 +1,4 @@
-"""Explain a gap: from the counts alone, or by columns that groups differ in."""
+"""Explain a gap, from the counts alone or by explaining columns."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def explain(
 ) -> Account:
     """Why two groups differ: their gap in parts that add up to it, with intervals.
 
-    Without explaining columns the parts are from different true outcomes and from different
-    decisions about people with the same true outcome: base rates, true and false positive rates. Of
-    predicted numbers they are the true values and the errors. With columns, `by=`, the parts are
-    from composition (groups differ in these columns) and from within (people alike in them are
-    treated differently).
+    Without explaining columns the parts come from different true outcomes and from different
+    decisions about people with the same true outcome: base rates, true and false positive rates.
+    For predicted numbers they are the true values and the errors. With columns, `by=`, the parts
+    are composition (groups differ in these columns) and differences within (people with equal
+    values of them are treated differently).
 
     Parameters
     ----------
@@ -122,25 +122,25 @@ by those in true positive rates.
     check_kinds(confidence=confidence)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    asked = criterion_without_measure(criterion, data, WITHOUT_MEASURE)
+    resolved = criterion_without_measure(criterion, data, WITHOUT_MEASURE)
     if data.is_random:
         raise InputError(
             "Probabilities of decisions are not explained; draw the decisions, and pass those."
         )
-    _check_asked(asked, is_by=by is not None)
-    how: dict[str, Any] = {
+    _check_criterion(resolved, is_by=by is not None)
+    options: dict[str, Any] = {
         "between": between,
         "confidence": confidence,
         "kind": data.kind,
     }
     if isinstance(data.y_true, Tally):
-        return account_of(asked, _checked(data.y_true, by), data.favorable, **how)
-    is_label = KINDS[asked.statistic.needs].about == "labels"
+        return account_of(resolved, _checked(data.y_true, by), data.favorable, **options)
+    is_label = KINDS[resolved.statistic.needs].about == "labels"
     if by is None:
-        needs = "labels" if is_label and data.y_true is not None else asked.statistic.needs
+        needs = "labels" if is_label and data.y_true is not None else resolved.statistic.needs
         counts = _tally(data.source(needs))
         scores = by_score(data.counted) if is_label and data.y_score is not None else None
-        return account_of(asked, counts, data.favorable, scores=scores, **how)
+        return account_of(resolved, counts, data.favorable, scores=scores, **options)
     _check_roles(data, _names(by))
     columns = {}
     if data.rows is None:
@@ -149,19 +149,19 @@ by those in true positive rates.
     check_outcome(columns, data.columns("y_pred")["y_pred"] if columns else None)
     if is_label and (not columns or are_strata(columns)):
         counts = replace(data, strata=by).tally()
-        return account_of(asked, counts, data.favorable, by=_names(by), **how)
-    source = _tally(data.source(asked.statistic.needs))
+        return account_of(resolved, counts, data.favorable, by=_names(by), **options)
+    source = _tally(data.source(resolved.statistic.needs))
     columns = columns or explaining(data, by)
-    return _by_rows(_gap(asked, source, data.favorable, **how), data, columns)
+    return _by_rows(_gap(resolved, source, data.favorable, **options), data, columns)
 
 
 class Gap(NamedTuple):
-    """The gap to explain: of which criterion, in which cell, between which two groups.
+    """The gap to explain: its criterion, cell and two groups.
 
-    `about` is what every account says of it, `error` the chance of error that intervals may have.
+    `about` are the fields common to all accounts, `error` is the error probability of intervals.
     """
 
-    asked: Criterion
+    criterion: Criterion
     favorable: Label
     pair: tuple[int, int]
     about: dict[str, Any]
@@ -170,7 +170,7 @@ class Gap(NamedTuple):
 
 
 def account_of(
-    asked: Criterion,
+    criterion: Criterion,
     counts: Tally,
     favorable: Label = None,
     *,
@@ -184,36 +184,36 @@ def account_of(
     """The account of a criterion's gap, from counts by group (and stratum).
 
     `scores` are counts by ranges of the score that decides; `found` are the cell and the two groups
-    of a gap that was found in these counts.
+    of a gap in these counts, if it is known.
     """
-    if KINDS[asked.statistic.needs].about == "labels":
+    if KINDS[criterion.statistic.needs].about == "labels":
         counts = with_favorable(counts, favorable)
-    ask: dict[str, Any] = {"confidence": confidence, "kind": kind, "found": found}
-    gap = _gap(asked, counts, favorable, between=between, **ask)
-    two = _only(counts, gap.pair)
+    options: dict[str, Any] = {"confidence": confidence, "kind": kind, "found": found}
+    gap = _gap(criterion, counts, favorable, between=between, **options)
+    counts_of_pair = _only(counts, gap.pair)
     if "stratum" in [axis.name for axis in counts.axes]:
         by = by or _stratum_names(counts)
-        return by_strata(two, asked.statistic, gap.about, by, gap.error, gap.notes)
-    split = _split(two, gap)
-    whole, parts = parts_of(split, gap.error)
+        return by_strata(counts_of_pair, criterion.statistic, gap.about, by, gap.error, gap.notes)
+    split = _split(counts_of_pair, gap)
+    total, parts = parts_of(split, gap.error)
     notes, regions = (*gap.notes, *split.notes), _regions(scores, gap)
-    found_parts = Account(gap=whole, parts=parts, notes=notes, regions=regions, **gap.about)
-    return found_parts.possible()
+    account = Account(gap=total, parts=parts, notes=notes, regions=regions, **gap.about)
+    return account.possible()
 
 
 def _regions(scores: Tally | None, gap: Gap) -> tuple[Region, ...]:
-    """Which ranges of the score the gap comes from."""
+    """The contributions of ranges of the score to the gap."""
     if scores is None:
         return ()
     pair = tuple(_place(label, scores.groups) for label in gap.about["groups"])
-    two = _only(scores, (pair[0], pair[1]))
-    data = means_of(two, gap.asked.statistic, gap.about["cell"])
-    spans = [span for span in two.labels("stratum") if isinstance(span, Span)]
+    counts_of_pair = _only(scores, (pair[0], pair[1]))
+    data = means_of(counts_of_pair, gap.criterion.statistic, gap.about["cell"])
+    spans = [span for span in counts_of_pair.labels("stratum") if isinstance(span, Span)]
     return regions_of(data, spans, gap.error)
 
 
 def _gap(
-    asked: Criterion,
+    criterion: Criterion,
     counts: Tally,
     favorable: Label,
     *,
@@ -222,8 +222,8 @@ def _gap(
     kind: str | None,
     found: tuple[Label, Sequence[Label]] | None = None,
 ) -> Gap:
-    """Which gap it is that is explained."""
-    table = _table(asked, counts, favorable)
+    """The gap to explain, between the given groups or the most different ones."""
+    table = _table(criterion, counts, favorable)
     which = "have the highest and lowest values of"
     if found is not None and found[0] in table.cells:
         cell, (high, low) = found
@@ -237,24 +237,24 @@ def _gap(
     if choices > 1:
         notes.append(f"The two groups {which} {number}; the intervals allow for that choice.")
     about = {
-        "criterion": asked.name,
-        "statistic": asked.statistic.formula,
+        "criterion": criterion.name,
+        "statistic": criterion.statistic.formula,
         "cell": cell,
         "groups": (table.groups[pair[0]], table.groups[pair[1]]),
         "values": (float(values[0]), float(values[1])),
-        "metric": _metric(asked, cell, counts, favorable),
-        "is_rate": asked.statistic.bounds == (0.0, 1.0),
+        "metric": _metric(criterion, cell, counts, favorable),
+        "is_rate": criterion.statistic.bounds == (0.0, 1.0),
         "confidence": confidence,
         "frame_kind": kind,
     }
-    return Gap(asked, favorable, pair, about, (1 - confidence) / max(choices, 1), notes)
+    return Gap(criterion, favorable, pair, about, (1 - confidence) / max(choices, 1), notes)
 
 
 def _by_rows(gap: Gap, data: Data, columns: dict[str, Any]) -> Account:
-    """The account by columns of single rows: numbers in strata, or models."""
+    """The account by columns of single rows, with strata or with models."""
     coded = {name: encode(column, name) for name, column in columns.items()}
     size = len(next(iter(coded.values())).codes)
-    rows = rows_of(data, gap.asked.statistic, gap.about["cell"], gap.about["groups"], size)
+    rows = rows_of(data, gap.criterion.statistic, gap.about["cell"], gap.about["groups"], size)
     if not are_strata(columns):
         return by_models(rows, columns, gap.about, gap.error, gap.notes)
     strata = strata_of(columns)
@@ -267,21 +267,21 @@ def _by_rows(gap: Gap, data: Data, columns: dict[str, Any]) -> Account:
     return by_means(data_in, strata.labels, gap.about, tuple(columns), gap.error, gap.notes)
 
 
-def _check_asked(asked: Criterion, *, is_by: bool) -> None:
+def _check_criterion(criterion: Criterion, *, is_by: bool) -> None:
     """Refuse a criterion that is not a rate or mean."""
-    statistic = asked.statistic
+    statistic = criterion.statistic
     if KINDS[statistic.needs].about == "labels":
         return
     if statistic.needs == "moments" and (statistic.mean_of is not None or not is_by):
         return
     raise InputError(
-        f"{asked.name} is not explained here: an account is of shares of people such as selection "
-        "rates, accuracy or precision, or of means of numbers such as weak_parity."
+        f"{criterion.name} is not explained here: an account is of shares of people such as "
+        "selection rates, accuracy or precision, or of means of numbers such as weak_parity."
     )
 
 
 def _checked(counts: Tally, by: Any) -> Tally:
-    """Counts that can be explained as they are."""
+    """Counts, checked to allow an account."""
     if by is not None:
         raise InputTypeError(
             "A tally already holds the columns; count it with strata=, and leave out by=."
@@ -302,25 +302,25 @@ def _tally(source: Any) -> Tally:
 def _names(by: Any) -> tuple[str, ...]:
     if isinstance(by, str):
         return (by,)
-    if isinstance(by, list | tuple) and by and all(isinstance(one, str) for one in by):
+    if isinstance(by, list | tuple) and by and all(isinstance(name, str) for name in by):
         return tuple(by)
-    found = columns_of(by, "by")
-    return ("the column",) if list(found) == ["group"] else tuple(map(str, found))
+    columns = columns_of(by, "by")
+    return ("the column",) if list(columns) == ["group"] else tuple(map(str, columns))
 
 
 def _stratum_names(counts: Tally) -> tuple[str, ...]:
     label = counts.labels("stratum")[0]
-    many = len(label) if isinstance(label, tuple) and not isinstance(label, Bin) else 1
-    return ("the strata",) if many == 1 else tuple(f"column {at}" for at in range(many))
+    number = len(label) if isinstance(label, tuple) and not isinstance(label, Bin) else 1
+    return ("the strata",) if number == 1 else tuple(f"column {at}" for at in range(number))
 
 
 def _check_roles(data: Data, names: Sequence[str]) -> None:
-    """Refuse an explaining column that is the outcome, the truth or the group by name."""
+    """Refuse an explaining column with the name of the outcome, the truth or the group."""
     roles = {"y_pred": data.y_pred, "y_true": data.y_true, "y_score": data.y_score}
     groups = data.sensitive_features
     listed = groups if isinstance(groups, list | tuple) else [groups]
-    known = [*roles.items(), *(("sensitive_features", name) for name in listed)]
-    for role, column in known:
+    role_columns = [*roles.items(), *(("sensitive_features", name) for name in listed)]
+    for role, column in role_columns:
         if isinstance(column, str) and column in names and data.data is not None:
             raise InputError(
                 f"The column {column!r} is {role}, so it cannot explain the gap as well; name "
@@ -328,24 +328,24 @@ def _check_roles(data: Data, names: Sequence[str]) -> None:
             )
 
 
-def _table(asked: Criterion, counts: Tally, favorable: Label) -> Table:
-    """The statistic by group, over all strata; of two labels, that of the favorable one."""
-    if KINDS[asked.statistic.needs].about != "labels":
-        return asked.table(counts, favorable)
+def _table(criterion: Criterion, counts: Tally, favorable: Label) -> Table:
+    """The statistic by group over all strata; with two labels, of the favorable one."""
+    if KINDS[criterion.statistic.needs].about != "labels":
+        return criterion.table(counts, favorable)
     labels = counts.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
-    return asked.table(counts, good if len(labels) <= 2 or favorable is not None else None)
+    return criterion.table(counts, good if len(labels) <= 2 or favorable is not None else None)
 
 
-def _metric(asked: Criterion, cell: Label, counts: Tally, favorable: Label) -> str:
-    """What is compared, in words that stand after "the gap in"."""
-    if KINDS[asked.statistic.needs].about != "labels":
-        return with_article(metric_of(asked.name, cell, ()))
+def _metric(criterion: Criterion, cell: Label, counts: Tally, favorable: Label) -> str:
+    """The quantity compared, in words that follow "the gap in"."""
+    if KINDS[criterion.statistic.needs].about != "labels":
+        return with_article(metric_of(criterion.name, cell, ()))
     labels = counts.labels("yhat")
     good = favorable_label(labels, favorable, required=False)
     if len(labels) > 2 and favorable is None:
         good = None
-    return with_article(metric_of(asked.name, cell, labels, good))
+    return with_article(metric_of(criterion.name, cell, labels, good))
 
 
 def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[int, int]]:
@@ -365,15 +365,15 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
         if np.isnan(gaps).all():
             raise InputError(f"No value is known of both groups {between!r}: nothing to explain.")
         return table.cells[int(np.nanargmax(gaps))], (first, second)
-    seen = np.isfinite(values).sum(axis=1) >= 2
-    if not seen.any():
+    comparable = np.isfinite(values).sum(axis=1) >= 2
+    if not comparable.any():
         raise InputError("Fewer than two groups have a value, so there is no gap to explain.")
-    values = np.where(seen[:, None], values, np.nan)
+    values = np.where(comparable[:, None], values, np.nan)
     highest, lowest = (
         np.where(np.isnan(values), -np.inf, values),
         np.where(np.isnan(values), np.inf, values),
     )
-    gaps = np.where(seen, highest.max(axis=1) - lowest.min(axis=1), -np.inf)
+    gaps = np.where(comparable, highest.max(axis=1) - lowest.min(axis=1), -np.inf)
     at = int(np.argmax(gaps))
     first, second = int(np.argmax(highest[at])), int(np.argmin(lowest[at]))
     if first == second:  # all are equal
@@ -382,7 +382,7 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
 
 
 def _place(label: Label, groups: Sequence[Label]) -> int:
-    """Where a group is, by itself or as it is written; -1 if nowhere."""
+    """Position of a group, by equality or by its text; -1 if absent."""
     if label in groups:
         return list(groups).index(label)
     written = [show(group) for group in groups]
@@ -390,17 +390,17 @@ def _place(label: Label, groups: Sequence[Label]) -> int:
 
 
 def _only(counts: Tally, pair: tuple[int, int]) -> Tally:
-    """The counts of two groups, in this order."""
+    """The counts of two groups only, in this order."""
     target = np.full(len(counts.groups), 2)
     target[list(pair)] = (0, 1)
-    two = counts.regrouped(target, tuple(counts.groups[at] for at in pair))
-    return _tally(plain(two))
+    selected = counts.regrouped(target, tuple(counts.groups[at] for at in pair))
+    return _tally(plain(selected))
 
 
 def _split(counts: Tally, gap: Gap) -> Split:
     """Parts from the counts alone."""
-    asked, cell, favorable = gap.asked, gap.about["cell"], gap.favorable
-    statistic = asked.statistic
+    criterion, cell, favorable = gap.criterion, gap.about["cell"], gap.favorable
+    statistic = criterion.statistic
     if KINDS[statistic.needs].about == "labels":
         if "y" not in [axis.name for axis in counts.axes]:
             raise InputError(
@@ -408,39 +408,41 @@ def _split(counts: Tally, gap: Gap) -> Split:
             )
         if "y" in statistic.conditions:
             raise InputError(
-                f"{asked.name} compares rates among people with the same true label, so base rates "
-                "do not explain them: pass explaining columns as by=."
+                f"{criterion.name} compares rates among people with the same true label, so base "
+                "rates do not explain them: pass explaining columns as by=."
             )
         positive = favorable_label(counts.labels("yhat"), favorable, required=False)
         positive = cell if positive is None and cell in counts.labels("y") else positive
         return outcome_split(counts, statistic, cell, positive)
     if statistic.needs == "lists":
         raise InputError(
-            f"{asked.name} is about a ranking, and only gaps in decisions and in predicted numbers "
-            "are split into parts."
+            f"{criterion.name} is about a ranking, and only gaps in decisions and in predicted "
+            "numbers are split into parts."
         )
     if statistic.mean_of != "yhat" or "y" not in counts.sums:
         raise InputError(
-            f"{asked.name} of numbers has no parts of its own: without by=, weak_parity (the mean "
-            "prediction) is explained by true values and errors, and needs y_true."
+            f"{criterion.name} of numbers has no parts of its own: without by=, weak_parity (the "
+            "mean prediction) is explained by true values and errors, and needs y_true."
         )
-    return _numbers(counts, asked)
+    return _numbers(counts, criterion)
 
 
-def _numbers(counts: Tally, asked: Criterion) -> Split:
+def _numbers(counts: Tally, criterion: Criterion) -> Split:
     """The mean prediction: the mean of the truth, and the mean error."""
-    criteria = [replace(asked, statistic=E(name)) for name in ("y", "error", "yhat")]
-    values = [one.table(counts).values[0] for one in criteria]
-    spread = [covariance(counts, one)[0] for one in criteria]
-    truth, error, both = (one[0, 0] + one[1, 1] - 2 * one[0, 1] for one in spread)
-    shared = (both - truth - error) / 2
+    criteria = [replace(criterion, statistic=E(name)) for name in ("y", "error", "yhat")]
+    values = [item.table(counts).values[0] for item in criteria]
+    spread = [covariance(counts, item)[0] for item in criteria]
+    truth, error, prediction = (item[0, 0] + item[1, 1] - 2 * item[0, 1] for item in spread)
+    shared = (prediction - truth - error) / 2
     rows = counts.table("group", of="rows")
-    own = spread[2].diagonal()
-    free = own.sum() ** 2 / max(float((own**2 / np.maximum(rows - 1, 1)).sum()), 1e-300)
+    variances = spread[2].diagonal()
+    freedom = variances.sum() ** 2 / max(
+        float((variances**2 / np.maximum(rows - 1, 1)).sum()), 1e-300
+    )
     return Split(
         ("truth", "error"),
         ("the true values", "the errors of predictions"),
-        np.array([one[0] - one[1] for one in values[:2]]),
+        np.array([item[0] - item[1] for item in values[:2]]),
         np.array([[truth, shared], [shared, error]]),
-        np.full(2, max(free, 1.0)),
+        np.full(2, max(freedom, 1.0)),
     )

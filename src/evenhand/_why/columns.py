@@ -16,41 +16,49 @@ from evenhand._why.account import Account, Part, Proxy, Stratum, listed, overlap
 from evenhand._why.entries import Entries, Floats, reach
 from evenhand._why.outcomes import Split
 from evenhand._why.rows import Rows, outcome_of, sides_of
-from evenhand._why.strata import Means, by_stratum, column_parts, moved_by, outside, totals, within
+from evenhand._why.strata import (
+    Means,
+    by_stratum,
+    column_parts,
+    influences_of,
+    outside,
+    totals,
+    within,
+)
 from evenhand._words import listing, percent, plural
 from evenhand.statistics import Statistic
 
-MOST_COLUMNS = 6  # whose parts are averaged over all of their orders
+MOST_COLUMNS = 6  # whose parts are averaged over all orders
 MOST_STRATA = 500
 
 
-def _interval(value: float, variance: float, free: float, error: float) -> tuple[float, float]:
+def _interval(value: float, variance: float, freedom: float, error: float) -> tuple[float, float]:
     from scipy.special import stdtrit
 
-    far = float(-stdtrit(free, error / 2)) * float(np.sqrt(max(variance, 0.0)))
-    return value - far, value + far
+    margin = float(-stdtrit(freedom, error / 2)) * float(np.sqrt(max(variance, 0.0)))
+    return value - margin, value + margin
 
 
 def parts_of(split: Split, error: float) -> tuple[Part, tuple[Part, ...]]:
-    """The gap and its parts, each with its interval."""
-    whole = float(split.covariance.sum())
+    """The gap and its parts, with intervals."""
+    variance_of_gap = float(split.covariance.sum())
     total = float(split.values.sum())
-    own = np.maximum(np.diagonal(split.covariance), 0.0)
-    # A part that hardly varies does not make the gap less well known (Satterthwaite).
-    free = own.sum() ** 2 / max(float((own**2 / split.free).sum()), 1e-300)
-    free = max(float(split.free.min()), min(free, float(split.free.max())))
-    gap = Part("gap", "the groups", total, *_interval(total, whole, free, error))
+    variances = np.maximum(np.diagonal(split.covariance), 0.0)
+    # A part that hardly varies does not reduce the degrees of freedom (Satterthwaite).
+    freedom = variances.sum() ** 2 / max(float((variances**2 / split.freedom).sum()), 1e-300)
+    freedom = max(float(split.freedom.min()), min(freedom, float(split.freedom.max())))
+    gap = Part("gap", "the groups", total, *_interval(total, variance_of_gap, freedom, error))
     rows = zip(
         split.names,
         split.words,
         split.values.tolist(),
         np.diagonal(split.covariance).tolist(),
-        split.free.tolist(),
+        split.freedom.tolist(),
         strict=True,
     )
     parts = tuple(
-        Part(name, words, value, *_interval(value, variance, free, error))
-        for name, words, value, variance, free in rows
+        Part(name, words, value, *_interval(value, variance, freedom, error))
+        for name, words, value, variance, freedom in rows
     )
     return gap, parts
 
@@ -63,7 +71,7 @@ def by_strata(
     error: float,
     notes: list[str],
 ) -> Account:
-    """Composition and within, with strata and columns."""
+    """The account by strata: composition and differences within, with strata and columns."""
     return by_means(
         means_of(counts, statistic, about["cell"]),
         counts.labels("stratum"),
@@ -82,23 +90,23 @@ def by_means(
     error: float,
     notes: list[str],
 ) -> Account:
-    """The same of rows with values, in strata."""
+    """The account by strata, of rows with values."""
     _check_strata(data, by, labels)
-    values, by_row, hidden = moved_by(data, totals)
+    values, by_row, hidden = influences_of(data, totals)
     added, by_row_outside = outside(data)
-    moved = np.concatenate([by_row, by_row_outside])
-    spread = data.entries.covariance(moved)
+    influence = np.concatenate([by_row, by_row_outside])
+    spread = data.entries.covariance(influence)
     spread[:2, :2] += hidden
     lost = _lost(data.entries, data.shared[data.stratum])
-    kept = 3 if max(lost) > 0 else 2
+    number = 3 if max(lost) > 0 else 2
     split = Split(
-        *_named(by, kept),
-        np.array([*values, *added])[:kept],
-        spread[:kept, :kept],
-        data.entries.free(moved)[:kept],
+        *_part_names(by, number),
+        np.array([*values, *added])[:number],
+        spread[:number, :number],
+        data.entries.freedom(influence)[:number],
     )
     gap, parts = parts_of(split, error)
-    alone = [show(label) for label, both in zip(labels, data.shared, strict=True) if not both]
+    alone = [show(label) for label, shared in zip(labels, data.shared, strict=True) if not shared]
     rows = np.bincount(data.stratum, data.entries.rows, data.strata)
     notes = [*notes, *overlap_notes(alone, int(rows[~data.shared].sum()))]
     return Account(
@@ -115,57 +123,57 @@ def by_means(
 
 
 def means_of(counts: Tally, statistic: Statistic, cell: Label) -> Means:
-    """Rows with values, whose weighted means are the statistic: of a ratio N / D, n / d by d."""
+    """Rows with values whose weighted means are the statistic: for N / D, n / d weighted by d."""
     names = [axis.name for axis in counts.axes]
     place = names.index("group")
     cells = counts.cells.copy()
     cells[place] = np.arange(cells.shape[1])
-    kept = [at for at, name in enumerate(names) if name not in counts.clusters]
+    axes_kept = [at for at, name in enumerate(names) if name not in counts.clusters]
     axes = tuple(
         Axis("group", tuple(range(cells.shape[1]))) if at == place else counts.axes[at]
-        for at in kept
+        for at in axes_kept
     )
-    single = Tally(axes, cells[kept], {"rows": np.ones(cells.shape[1])})
+    single = Tally(axes, cells[axes_kept], {"rows": np.ones(cells.shape[1])})
     above, below = sides_of(single, statistic, cell)
-    chosen = below > 0
+    counted = below > 0
     entries = Entries.of(counts).times(below)
-    stratum = counts.cells[names.index("stratum")][chosen]
-    return Means(entries, above[chosen] / below[chosen], stratum, counts.axis("stratum").size)
+    stratum = counts.cells[names.index("stratum")][counted]
+    return Means(entries, above[counted] / below[counted], stratum, counts.axis("stratum").size)
 
 
 def _check_strata(data: Means, by: tuple[str, ...], labels: Sequence[Label]) -> None:
-    """Refuse columns that cannot explain: the outcome itself, one value, or as many as rows."""
-    named = listing(list(by))
+    """Refuse columns that explain nothing: the outcome itself, one value, or a value per row."""
+    names = listing(list(by))
     rows = float(data.entries.rows.sum())
-    used = int((data.weight.sum(axis=0) > 0).sum())
-    if used < 2:
+    number = int((data.weight.sum(axis=0) > 0).sum())
+    if number < 2:
         raise InputError(
-            f"{named} has one value, {show(labels[0])}, in all these rows, so it explains nothing. "
+            f"{names} has one value, {show(labels[0])}, in all these rows, so it explains nothing. "
             "Leave it out."
         )
-    if used > MOST_STRATA or used > rows / 2:
+    if number > MOST_STRATA or number > rows / 2:
         raise InputError(
-            f"{named} makes {plural(used, 'stratum', 'strata')} of {plural(rows, 'row')}, too many "
-            "to compare groups within each. Cut amounts into ranges, or name fewer columns."
+            f"{names} makes {plural(number, 'stratum', 'strata')} of {plural(rows, 'row')}, too "
+            "many to compare groups within each. Cut amounts into ranges, or name fewer columns."
         )
     if not data.shared.any():
         raise InputError(
-            f"No value of {named} has people of both groups, so it gives the group away and "
+            f"No value of {names} has people of both groups, so it gives the group away and "
             "nothing can be compared within it."
         )
-    seen = data.weight.sum(axis=0) > 0
-    means = data.sums(data.values).sum(axis=0)[seen] / data.weight.sum(axis=0)[seen]
-    if used == 2 and data.spread == 0 and set(means.tolist()) == {0.0, 1.0}:
-        raise InputError(outcome_of(named))
+    present = data.weight.sum(axis=0) > 0
+    means = data.sums(data.values).sum(axis=0)[present] / data.weight.sum(axis=0)[present]
+    if number == 2 and data.spread == 0 and set(means.tolist()) == {0.0, 1.0}:
+        raise InputError(outcome_of(names))
 
 
 def _strata(data: Means, labels: Sequence[Label], error: float) -> tuple[Stratum, ...]:
-    """What each stratum adds, the largest part within first; intervals hold at once."""
-    values, moved, hidden = moved_by(data, within)
+    """The contribution of each stratum, the largest first; intervals are simultaneous."""
+    values, influence, hidden = influences_of(data, within)
     number, mixed = data.strata, by_stratum(*data.rates)[0]
-    spread, free = data.entries.covariance(moved) + hidden, data.entries.free(moved)
-    far = reach(spread[np.ix_(data.shared, data.shared)], free[data.shared], error)
-    errors = far * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
+    spread, freedom = data.entries.covariance(influence) + hidden, data.entries.freedom(influence)
+    multiplier = reach(spread[np.ix_(data.shared, data.shared)], freedom[data.shared], error)
+    errors = multiplier * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
     at = data.entries.group * number + data.stratum
     rows = np.bincount(at, data.entries.rows, 2 * number).reshape(2, number)
     weight = data.weight
@@ -175,42 +183,44 @@ def _strata(data: Means, labels: Sequence[Label], error: float) -> tuple[Stratum
         out=np.full(weight.shape, np.nan),
         where=weight > 0,
     )
-    found = []
+    strata = []
     for place in np.flatnonzero(weight.sum(axis=0) > 0).tolist():
-        both = bool(data.shared[place])
-        value = float(values[place]) if both else np.nan
-        off = float(errors[place]) if both else np.nan
+        is_shared = bool(data.shared[place])
+        value = float(values[place]) if is_shared else np.nan
+        margin = float(errors[place]) if is_shared else np.nan
         name = show(labels[place])
-        found.append(
+        strata.append(
             Stratum(
                 name,
                 name,
                 value,
-                value - off,
-                value + off,
+                value - margin,
+                value + margin,
                 (int(rows[0, place]), int(rows[1, place])),
                 (float(means[0, place]), float(means[1, place])),
-                float(mixed[place]) if both else np.nan,
+                float(mixed[place]) if is_shared else np.nan,
             )
         )
-    return tuple(sorted(found, key=lambda one: -abs(one.value) if one.value == one.value else 1.0))
+    return tuple(
+        sorted(strata, key=lambda part: -abs(part.value) if part.value == part.value else 1.0)
+    )
 
 
 def _columns(
     data: Means, labels: Sequence[Label], by: tuple[str, ...], error: float
 ) -> tuple[Part, ...]:
-    """With several columns, what each adds to the composition; intervals hold at once."""
+    """With several columns, the part of each in the composition; intervals are simultaneous."""
     if not 1 < len(by) <= MOST_COLUMNS:
         return ()
     codes = []
     for at in range(len(by)):
-        parts = [label[at] if isinstance(label, tuple) else label for label in labels]
-        order = {value: place for place, value in enumerate(dict.fromkeys(parts))}
-        codes.append(np.array([order[value] for value in parts], np.intp)[data.stratum])
-    values, moved = column_parts(data, codes)
-    ends = _together(data.entries, values, moved, error)
-    found = [Part(name, name, *one) for name, one in zip(by, ends, strict=True)]
-    return tuple(sorted(found, key=lambda one: -abs(one.value)))
+        of_column = [label[at] if isinstance(label, tuple) else label for label in labels]
+        order = {value: place for place, value in enumerate(dict.fromkeys(of_column))}
+        codes.append(np.array([order[value] for value in of_column], np.intp)[data.stratum])
+    values, influence = column_parts(data, codes)
+    ends = _simultaneous(data.entries, values, influence, error)
+    parts = [Part(name, name, *interval) for name, interval in zip(by, ends, strict=True)]
+    return tuple(sorted(parts, key=lambda part: -abs(part.value)))
 
 
 def by_models(
@@ -220,19 +230,19 @@ def by_models(
     error: float,
     notes: list[str],
 ) -> Account:
-    """Composition and within of many or continuous columns, by models."""
+    """The account by models, for many or continuous columns."""
     entries, names = rows.entries, list(columns)
     designs = {name: crossfit.design_of(columns[name], name, rows) for name in names}
     sample = crossfit.Sample(entries, rows.values, designs, crossfit.folds_of(entries))
-    whole = crossfit.fitted(sample, names)
+    fit = crossfit.fitted(sample, names)
     by = tuple(names)
-    lost = _lost(entries, whole.alike)
-    kept = 3 if max(lost) > 0 else 2
+    lost = _lost(entries, fit.alike)
+    number = 3 if max(lost) > 0 else 2
     split = Split(
-        *_named(by, kept),
-        whole.values[:kept],
-        entries.covariance(whole.by_row)[:kept, :kept],
-        entries.free(whole.by_row)[:kept],
+        *_part_names(by, number),
+        fit.values[:number],
+        entries.covariance(fit.by_row)[:number, :number],
+        entries.freedom(fit.by_row)[:number],
     )
     gap, parts = parts_of(split, error)
     notes = [
@@ -249,69 +259,73 @@ def by_models(
         gap=gap,
         parts=parts,
         by=by,
-        columns=_model_columns(sample, whole, by, error),
+        columns=_model_columns(sample, fit, by, error),
         is_reversed=gap.sign * parts[1].sign < 0,
         outside=lost,
-        area=crossfit.area(sample, whole.chance),
-        proxies=_proxies(sample, whole, by, error),
+        area=crossfit.area(sample, fit.chance),
+        proxies=_proxies(sample, fit, by, error),
         notes=tuple(notes),
         **about,
     ).possible()
 
 
-def _named(by: tuple[str, ...], kept: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of the parts, and what differs, in words."""
+def _part_names(by: tuple[str, ...], number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of the parts, and their descriptions."""
     words = listed(by)
     names = ("composition", "within", "outside")
-    told = (words, f"how people alike in {words} fare", "people without a counterpart")
-    return names[:kept], told[:kept]
+    descriptions = (words, f"how people alike in {words} fare", "people without a counterpart")
+    return names[:number], descriptions[:number]
 
 
 def _lost(entries: Entries, alike: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float]:
-    whole = np.bincount(entries.group, entries.weight, 2)
-    left = np.bincount(entries.group, entries.weight * ~alike, 2)
-    return float(left[0] / whole[0]), float(left[1] / whole[1])
+    total = np.bincount(entries.group, entries.weight, 2)
+    outside = np.bincount(entries.group, entries.weight * ~alike, 2)
+    return float(outside[0] / total[0]), float(outside[1] / total[1])
 
 
-def _together(
-    entries: Entries, values: Floats, moved: Floats, error: float
+def _simultaneous(
+    entries: Entries, values: Floats, influence: Floats, error: float
 ) -> list[tuple[float, float, float]]:
-    """Values with intervals that hold at once."""
-    spread, free = entries.covariance(moved), entries.free(moved)
-    far = reach(spread, free, error) * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
+    """Values with simultaneous intervals."""
+    spread, freedom = entries.covariance(influence), entries.freedom(influence)
+    margins = reach(spread, freedom, error) * np.sqrt(np.maximum(np.diagonal(spread), 0.0))
     return list(
         zip(
             values.tolist(),
-            (values - far).tolist(),
-            (values + far).tolist(),
+            (values - margins).tolist(),
+            (values + margins).tolist(),
             strict=True,
         )
     )
 
 
 def _model_columns(
-    sample: crossfit.Sample, whole: crossfit.Fitted, by: tuple[str, ...], error: float
+    sample: crossfit.Sample, fit: crossfit.Fitted, by: tuple[str, ...], error: float
 ) -> tuple[Part, ...]:
-    """With a few columns, what each adds to the composition; intervals hold at once."""
+    """With a few columns, the part of each in the composition; intervals are simultaneous."""
     if not 1 < len(by) <= crossfit.MOST_ORDERED:
         return ()
-    values, moved = crossfit.column_parts(sample, by, whole)
-    ends = _together(sample.entries, values, moved, error)
-    found = [Part(name, name, *one) for name, one in zip(by, ends, strict=True)]
-    return tuple(sorted(found, key=lambda one: -abs(one.value)))
+    values, influence = crossfit.column_parts(sample, by, fit)
+    ends = _simultaneous(sample.entries, values, influence, error)
+    parts = [Part(name, name, *interval) for name, interval in zip(by, ends, strict=True)]
+    return tuple(sorted(parts, key=lambda part: -abs(part.value)))
 
 
 def _proxies(
-    sample: crossfit.Sample, whole: crossfit.Fitted, by: tuple[str, ...], error: float
+    sample: crossfit.Sample, fit: crossfit.Fitted, by: tuple[str, ...], error: float
 ) -> tuple[Proxy, ...]:
-    """How well each column predicts the group, and what part of the gap goes with it alone."""
-    each = [whole if len(by) == 1 else crossfit.of_some(sample, [name], whole) for name in by]
-    values = np.array([one.values[0] for one in each])
-    ends = _together(sample.entries, values, np.array([one.by_row[0] for one in each]), error)
+    """How well each column predicts the group, and the part of the gap that it explains alone."""
+    fits = [fit if len(by) == 1 else crossfit.of_some(sample, [name], fit) for name in by]
+    values = np.array([result.values[0] for result in fits])
+    ends = _simultaneous(
+        sample.entries, values, np.array([result.by_row[0] for result in fits]), error
+    )
     areas = [crossfit.area_by(sample, [name]) for name in by]
-    rest = [crossfit.area_by(sample, [other for other in by if other != name]) for name in by]
-    found = [
-        Proxy(name, name, *one, area, without)
-        for name, one, area, without in zip(by, ends, areas, rest, strict=True)
+    without_each = [
+        crossfit.area_by(sample, [column for column in by if column != name]) for name in by
     ]
-    return tuple(sorted(found, key=lambda one: one.area_without))
+    proxies = [
+        Proxy(name, name, *interval, area, without)
+        for name, interval, area, without in zip(by, ends, areas, without_each, strict=True)
+    ]
+    return tuple(sorted(proxies, key=lambda proxy: proxy.area_without))

@@ -1,12 +1,12 @@
-"""Composition and within where columns are many or continuous: cross-fitted and doubly robust.
+"""Accounts by many or continuous columns: cross-fitted and doubly robust.
 
-With m(x) the mean of a group's values among people with columns x, and p(x) the chance that such a
-person is in the first group, what the first group's people would have if treated like the second's
-is estimated by E₁ m₂(x) + E₂ r(x) (v − m₂(x)), r = p / (1 − p) scaled to a mean of 1: right if
-either model is (Robins, Rotnitzky and Zhao 1994; of gaps, Kline 2011, American Economic Review 101,
-532–537). Each row is predicted by models of other rows, whole clusters at a time, so that to first
-order the errors of the models do not count (Chernozhukov et al. 2018, Econometrics Journal 21).
-People whose columns hardly anyone of the other group has are a part of their own.
+With m(x) the mean of a group's values among people with columns x, and p(x) the probability that
+such a person is in the first group, the mean of the first group if treated like the second is
+estimated by E₁ m₂(x) + E₂ r(x) (v − m₂(x)), r = p / (1 − p) scaled to a mean of 1: consistent if
+either model is (Robins, Rotnitzky and Zhao 1994; for gaps, Kline 2011, American Economic Review
+101, 532–537). Each row is predicted by models of other rows, with clusters in one fold, so that
+errors of the models do not matter to first order (Chernozhukov et al. 2018, Econometrics Journal
+21). People with almost no counterpart in the other group are a part of their own.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from evenhand._why.strata import order_weight
 from evenhand._words import listing
 
 FOLDS = 5
-LEAST_CHANCE = 0.02  # below it, or above one minus it, nobody of the other group is alike
+LEAST_CHANCE = 0.02  # below it, or above one minus it, rows have no counterpart
 KNOTS = 5
 PENALTY = 10.0  # of coefficients, of curves of variance 1
-LEAST_SHRUNKEN = 10.0  # the scale of columns whose coefficients are to be hardly shrunken
+LEAST_SHRUNKEN = 10.0  # the scale of columns whose coefficients should hardly be shrunken
 MODELS = 3  # of the group, and of the outcome in each group
-MOST_GROWN = 4.0  # times that a variance grows by for models of too few rows
-MOST_ORDERED = 4  # columns whose parts are averaged over all of their orders
-RARE = 10  # rows: rarer values of a column are one
+MOST_GROWN = 4.0  # largest factor on variances, for models of too few rows
+MOST_ORDERED = 4  # columns whose parts are averaged over all orders
+RARE = 10  # rows: rarer values of a column are merged
 
 
 class Fitted(NamedTuple):
-    """Composition, within and outside: values (3,), and how rows move them (3, rows).
+    """Composition, within and outside: values (3,), and influences of rows (3, rows).
 
-    `chance` is each row's of being in the first group, and `alike` says who has counterparts.
+    `chance` is each row's probability of the first group, `alike` marks rows with counterparts.
     """
 
     values: Floats
@@ -50,7 +50,7 @@ class Fitted(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Rows of two groups with values, explaining columns as designs, and folds of clusters."""
+    """Rows of two groups with values, design matrices of columns, and folds of clusters."""
 
     entries: Entries
     values: Floats
@@ -58,12 +58,12 @@ class Sample(NamedTuple):
     folds: Codes
 
     def matrix(self, names: Sequence[str]) -> Floats:
-        """The columns of these names side by side."""
+        """The design matrix of these columns."""
         return np.concatenate([self.designs[name] for name in names], axis=1)
 
 
 def design_of(column: Any, name: str, rows: Rows) -> Floats:
-    """A column as numbers to fit by: splines of an amount, or one for each of the values."""
+    """The design matrix of a column: splines of an amount, or a dummy for each value."""
     from sklearn.preprocessing import SplineTransformer
 
     coded, kept = encode(column, name), rows.kept
@@ -90,26 +90,26 @@ def design_of(column: Any, name: str, rows: Rows) -> Floats:
         )
     common = np.flatnonzero(distinct >= min(RARE, int(distinct.max())))
     codes = np.asarray(coded.codes)[kept]
-    made = codes[:, None] == common[:-1] if len(common) == present else codes[:, None] == common
-    return LEAST_SHRUNKEN * np.asarray(made, np.float64)
+    dummies = codes[:, None] == common[:-1] if len(common) == present else codes[:, None] == common
+    return LEAST_SHRUNKEN * np.asarray(dummies, np.float64)
 
 
 def _uncorrelated(line: Floats, curves: Floats) -> Floats:
-    """A line and what curves add to it: uncorrelated columns of variance 1, the line's larger.
+    """Uncorrelated columns of a line and curves, of variance 1 except for the larger line.
 
-    Shrunken models of the outcome and of the group that miss the same curve would be wrong in the
-    same direction, and doubly robust estimates with them. So coefficients are hardly shrunken.
+    Shrunken models of the outcome and of the group that miss the same curve would be biased in the
+    same direction, and so would doubly robust estimates. So coefficients are hardly shrunken.
     """
-    both = np.concatenate([line, curves - curves.mean(axis=0)], axis=1)
-    columns, sizes = np.linalg.qr(both)
-    kept = np.abs(np.diagonal(sizes)) > 1e-6 * np.sqrt(len(both))
-    made = columns[:, kept] * np.sqrt(len(both))
-    made[:, 0] *= LEAST_SHRUNKEN
-    return np.asarray(made)
+    design = np.concatenate([line, curves - curves.mean(axis=0)], axis=1)
+    columns, sizes = np.linalg.qr(design)
+    kept = np.abs(np.diagonal(sizes)) > 1e-6 * np.sqrt(len(design))
+    scaled = columns[:, kept] * np.sqrt(len(design))
+    scaled[:, 0] *= LEAST_SHRUNKEN
+    return np.asarray(scaled)
 
 
 def folds_of(entries: Entries) -> Codes:
-    """Folds that keep clusters whole, and have both groups where clusters do not decide."""
+    """Folds that keep clusters together; without clusters, they are stratified by group."""
     random = np.random.default_rng(0)
     if entries.clusters:
         codes = entries.clusters[0]
@@ -117,8 +117,8 @@ def folds_of(entries: Entries) -> Codes:
         return np.asarray(fold[codes])
     folds = np.empty(len(entries.group), np.intp)
     for group in (0, 1):
-        chosen = np.flatnonzero(entries.group == group)
-        folds[chosen] = random.permutation(np.arange(len(chosen)) % FOLDS)
+        members = np.flatnonzero(entries.group == group)
+        folds[members] = random.permutation(np.arange(len(members)) % FOLDS)
     return folds
 
 
@@ -134,7 +134,7 @@ def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
             "columns give the group away, and nobody can be compared with people alike in them."
         )
     means = [
-        _crossed(X, sample.values, entries, sample.folds, chosen) for chosen in (first, ~first)
+        _crossed(X, sample.values, entries, sample.folds, members) for members in (first, ~first)
     ]
     return _estimated(sample, X.shape[1], chance, alike, means)
 
@@ -150,35 +150,35 @@ def _estimated(
     weight, odds = entries.weight, chance / (1 - chance)
     sides = [(entries.group == group) & alike for group in (0, 1)]
     own, as_other = [], []
-    for side in (0, 1):  # whose people, treated like their own group or like the other
-        ours, theirs = sides[side], sides[1 - side]
-        own.append(_mean(weight, values, ours))
+    for side in (0, 1):  # a group's people, treated like their own group and like the other
+        members, others = sides[side], sides[1 - side]
+        own.append(_mean(weight, values, members))
         model = means[1 - side]
         tilt = weight * (odds if side == 0 else 1 / odds)
-        level, level_by = _mean(weight, model, ours)
-        rest, rest_by = _mean(tilt, values - model, theirs)
-        as_other.append((level + rest, level_by + rest_by * np.where(theirs, tilt / weight, 0.0)))
+        level, level_by = _mean(weight, model, members)
+        shift, shift_by = _mean(tilt, values - model, others)
+        as_other.append((level + shift, level_by + shift_by * np.where(others, tilt / weight, 0.0)))
     (a, a_by), (b, b_by) = own
     (a_as_b, a_as_b_by), (b_as_a, b_as_a_by) = as_other
-    apart_by = (a_as_b_by - b_as_a_by) / 2 * _few(sample, alike, fitted_to)
-    composition = (a_as_b - b + a - b_as_a) / 2, apart_by + (a_by - b_by) / 2
-    within = (a - a_as_b + b_as_a - b) / 2, (a_by - b_by) / 2 - apart_by
-    every = [_mean(weight, values, entries.group == group) for group in (0, 1)]
-    outside = every[0][0] - a - every[1][0] + b, every[0][1] - a_by - every[1][1] + b_by
+    between_by = (a_as_b_by - b_as_a_by) / 2 * _few(sample, alike, fitted_to)
+    composition = (a_as_b - b + a - b_as_a) / 2, between_by + (a_by - b_by) / 2
+    within = (a - a_as_b + b_as_a - b) / 2, (a_by - b_by) / 2 - between_by
+    overall = [_mean(weight, values, entries.group == group) for group in (0, 1)]
+    outside = overall[0][0] - a - overall[1][0] + b, overall[0][1] - a_by - overall[1][1] + b_by
     parts = (composition, within, outside)
-    found = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    estimates = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
     predicted = np.where(entries.group == 0, means[0], means[1])
-    left, all_of_it = values - predicted, values - np.average(values, weights=weight)
-    share = float((weight * left**2).sum() / max(float((weight * all_of_it**2).sum()), 1e-300))
-    return Fitted(*found, chance, alike, share)
+    residual, centered = values - predicted, values - np.average(values, weights=weight)
+    share = float((weight * residual**2).sum() / max(float((weight * centered**2).sum()), 1e-300))
+    return Fitted(*estimates, chance, alike, share)
 
 
 def _few(
     sample: Sample, alike: np.ndarray[tuple[int], np.dtype[np.bool_]], fitted_to: int
 ) -> float:
-    """By how much standard errors grow for the coefficients of three models.
+    """Factor on standard errors for the coefficients of three models.
 
-    To first order these do not count; with few rows they do, as in any regression: n / (n − 3 k).
+    To first order these do not matter; with few rows they do, as in any regression: n / (n − 3 k).
     """
     entries = sample.entries
     rows = float(min(np.bincount(entries.group[alike], minlength=2)))
@@ -186,12 +186,12 @@ def _few(
 
 
 def _mean(
-    weight: Floats, values: Floats, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    weight: Floats, values: Floats, selected: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> tuple[float, Floats]:
-    """A weighted mean over some rows, and how a row of weight 1 moves it."""
-    total = float(weight[chosen].sum())
-    mean = float((weight * values)[chosen].sum()) / total
-    return mean, np.where(chosen, (values - mean) / total, 0.0)
+    """A weighted mean over some rows, and its influences (of rows of weight 1)."""
+    total = float(weight[selected].sum())
+    mean = float((weight * values)[selected].sum()) / total
+    return mean, np.where(selected, (values - mean) / total, 0.0)
 
 
 def _crossed(
@@ -199,63 +199,61 @@ def _crossed(
     values: Floats,
     entries: Entries,
     folds: Codes,
-    chosen: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    selected: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> Floats:
-    """Predictions for all rows, each by a model of the chosen rows of other folds."""
+    """Predictions for all rows, each by a model fitted to selected rows of other folds."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
-    found = np.empty(len(values))
+    predictions = np.empty(len(values))
     is_share = bool(np.isin(values, (0.0, 1.0)).all())
     scale = entries.weight.mean()
     for fold in range(FOLDS):
-        rows, others = chosen & (folds != fold), folds == fold
-        if not others.any():
+        rows, held_out = selected & (folds != fold), folds == fold
+        if not held_out.any():
             continue
         target, weight = values[rows], entries.weight[rows] / scale
         if not len(target) or np.ptp(target) == 0:
-            found[others] = target[0] if len(target) else values[chosen].mean()
+            predictions[held_out] = target[0] if len(target) else values[selected].mean()
             continue
         if is_share:
             model = LogisticRegression(C=1 / PENALTY, solver="newton-cholesky", max_iter=50)
             fit = model.fit(X[rows], target, weight)
-            found[others] = fit.predict_proba(X[others])[:, 1]
+            predictions[held_out] = fit.predict_proba(X[held_out])[:, 1]
         else:
-            found[others] = Ridge(PENALTY).fit(X[rows], target, weight).predict(X[others])
-    return found
+            predictions[held_out] = Ridge(PENALTY).fit(X[rows], target, weight).predict(X[held_out])
+    return predictions
 
 
-def column_parts(sample: Sample, names: Sequence[str], whole: Fitted) -> tuple[Floats, Floats]:
-    """The composition by column (columns,), the average over all orders of adding them (Shapley).
+def column_parts(sample: Sample, names: Sequence[str], full: Fitted) -> tuple[Floats, Floats]:
+    """The composition by column (columns,), averaged over all orders of adding them (Shapley).
 
-    All accounts are of the people with counterparts in all columns.
+    All accounts use the rows with counterparts in all columns.
     """
     number = len(names)
-    values, moved = np.zeros(number), np.zeros((number, len(sample.values)))
+    values, influence = np.zeros(number), np.zeros((number, len(sample.values)))
     for size in range(1, number + 1):
-        for chosen in combinations(range(number), size):
-            found = (
-                whole if size == number else of_some(sample, [names[at] for at in chosen], whole)
-            )
+        for subset in combinations(range(number), size):
+            fit = full if size == number else of_some(sample, [names[at] for at in subset], full)
             for at in range(number):
-                sign = order_weight(size, number, is_in=at in chosen)
-                values[at] += sign * found.values[0]
-                moved[at] += sign * found.by_row[0]
-    return values, moved
+                sign = order_weight(size, number, is_in=at in subset)
+                values[at] += sign * fit.values[0]
+                influence[at] += sign * fit.by_row[0]
+    return values, influence
 
 
-def of_some(sample: Sample, names: Sequence[str], whole: Fitted) -> Fitted:
-    """The account by some of the columns, of the people with counterparts in all."""
+def of_some(sample: Sample, names: Sequence[str], full_fit: Fitted) -> Fitted:
+    """The account by some of the columns, of the rows with counterparts in all."""
     entries, X = sample.entries, sample.matrix(names)
     first = entries.group == 0
-    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, whole.alike)
+    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, full_fit.alike)
     chance = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
-    sides = (first & whole.alike, ~first & whole.alike)
+    sides = (first & full_fit.alike, ~first & full_fit.alike)
     means = [_crossed(X, sample.values, entries, sample.folds, side) for side in sides]
-    return _estimated(sample, X.shape[1], chance, whole.alike, means)
+    return _estimated(sample, X.shape[1], chance, full_fit.alike, means)
 
 
 def area(sample: Sample, chance: Floats) -> float:
-    """The area under the ROC curve of chances to be in the first group."""
+    """The area under the ROC curve of probabilities of the first group."""
     from sklearn.metrics import roc_auc_score
 
     first = sample.entries.group == 0
@@ -263,7 +261,7 @@ def area(sample: Sample, chance: Floats) -> float:
 
 
 def area_by(sample: Sample, names: Sequence[str]) -> float:
-    """That of a cross-fitted model of the group by some columns; by none it is a half."""
+    """The area of a cross-fitted model of the group by some columns; a half without any."""
     if not names:
         return 0.5
     entries = sample.entries

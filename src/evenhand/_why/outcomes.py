@@ -1,11 +1,11 @@
-"""A gap between two groups in parts: from different true outcomes, and from different decisions.
+"""Parts of a gap from different true outcomes and from different decisions.
 
-A group's counts of (truth, decision) are its shares of true labels times, for each true label, how
-rows of that label are decided. The first are the base rates, the others for two labels the true and
-the false positive rate. Each *player* (the base rates, or the decisions about one true label) can
-be that of either group; a *hybrid* takes some from one group and the rest from the other, and has a
-value of the statistic like any group. A part is the average over all orders of what the value
-changes by as one player after another is exchanged (Shapley), so that parts add up to the gap.
+A group's counts of (truth, decision) are its shares of true labels times, for each true label, the
+shares of decisions among its rows. The first are the base rates, the others for two labels the true
+and the false positive rate. Each *player* (the base rates, or the decisions about one true label)
+can be that of either group; a *hybrid* takes some from one group and the rest from the other, and
+has a value of the statistic like any group. A part is the change in value when its player is
+exchanged, averaged over all orders of exchange (Shapley), so that parts add up to the gap.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import row_influences
-from evenhand._why.entries import Entries, Floats, lent
+from evenhand._why.entries import Entries, Floats, prior_share
 from evenhand.statistics import Statistic
 
-MOST_CLASSES = 8  # true labels whose decisions are parts of their own
+MOST_CLASSES = 8  # with at most this many true labels, decisions about each are a part
 
 
 class Split(NamedTuple):
-    """Parts of a gap: names, words, values, and by how much they vary together."""
+    """Parts of a gap: names, descriptions, values, covariance and degrees of freedom."""
 
     names: tuple[str, ...]
     words: tuple[str, ...]
     values: Floats
     covariance: Floats
-    free: Floats
+    freedom: Floats
     notes: tuple[str, ...] = ()
 
 
@@ -43,9 +43,9 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
     labels = counts.labels("y")
     shares, decided, notes = _components(counts)
     players = _players(len(labels))
-    chosen = np.array(list(product((1, 0), repeat=players.max() + 1)))  # which group each is from
-    base = shares[chosen[:, 0]]
-    rates = np.array([[decided[who[players[y]], y] for y in range(len(labels))] for who in chosen])
+    source = np.array(list(product((1, 0), repeat=players.max() + 1)))  # the group of each player
+    base = shares[source[:, 0]]
+    rates = np.array([[decided[who[players[y]], y] for y in range(len(labels))] for who in source])
     hybrids = _tally(base[..., None] * rates, labels)
     at = statistic.read(hybrids).cells.index(cell)
     values = statistic.read(hybrids).values[at]
@@ -57,16 +57,18 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
             "with between=, or explain a rate such as statistical_parity."
         )
     slopes = row_influences(hybrids, statistic)[:, at].T.reshape(rates.shape)
-    weights = _shapley(chosen)
-    moved = _moved(counts, weights, chosen, players, (base, rates, slopes), (shares, decided))
+    weights = _shapley(source)
+    influence = _influences(
+        counts, weights, source, players, (base, rates, slopes), (shares, decided)
+    )
     entries = Entries.of(counts)
     return Split(
-        *_named(labels, positive, len(weights)),
+        *_part_names(labels, positive, len(weights)),
         weights @ values,
-        entries.covariance(moved)
-        + _hidden(counts, weights, chosen[:, players], (base, slopes), decided)
-        + _hidden_bases(counts, weights, chosen[:, 0], (slopes * rates).sum(axis=2), shares),
-        entries.free(moved),
+        entries.covariance(influence)
+        + _hidden(counts, weights, source[:, players], (base, slopes), decided)
+        + _hidden_bases(counts, weights, source[:, 0], (slopes * rates).sum(axis=2), shares),
+        entries.freedom(influence),
         notes,
     )
 
@@ -74,8 +76,8 @@ def outcome_split(counts: Tally, statistic: Statistic, cell: Label, positive: La
 def _components(counts: Tally) -> tuple[Floats, Floats, tuple[str, ...]]:
     """Shares of true labels (groups, labels), and of decisions among the rows of each label.
 
-    Where a group has no row of a true label, nobody knows how it would be decided: it is taken to
-    be as in the other group, which adds nothing to a part.
+    Where a group has no row of a true label, decisions about it are unknown: those of the other
+    group are used, which adds nothing to a part.
     """
     table = np.moveaxis(counts.table("y", "yhat", "group"), -1, 0)
     sizes = table.sum(axis=2)
@@ -109,40 +111,40 @@ def _tally(tables: Floats, labels: tuple[Label, ...]) -> Tally:
     return Tally(axes, np.array([truth, decision, group]), {"rows": tables.ravel()})
 
 
-def _shapley(chosen: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Floats:
+def _shapley(source: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> Floats:
     """Weights (players, hybrids) of the hybrids' values; 0 in `chosen` is the first group."""
-    is_first = chosen == 0
-    players = chosen.shape[1]
+    is_first = source == 0
+    players = source.shape[1]
     before = is_first.sum(axis=1)[:, None] - is_first  # others from the first group
     size = np.array([factorial(s) * factorial(players - s - 1) for s in range(players)])
     weight = size[before] / factorial(players)
     return np.asarray(np.where(is_first, weight, -weight).T, np.float64)
 
 
-def _moved(
+def _influences(
     counts: Tally,
     weights: Floats,
-    chosen: np.ndarray[tuple[int, int], np.dtype[np.intp]],
+    source: np.ndarray[tuple[int, int], np.dtype[np.intp]],
     players: np.ndarray[tuple[int], np.dtype[np.intp]],
     hybrids: tuple[Floats, Floats, Floats],
     components: tuple[Floats, Floats],
 ) -> Floats:
-    """By how much a row of weight 1 in each cell moves each part (parts, cells).
+    """Influence of a row of weight 1 in each cell on each part (parts, cells).
 
-    A row moves the base rates of its group, and the decisions about its true label; a hybrid moves
-    with those that it takes from that group. Rows of one group, truth and decision are all alike.
+    A row changes the base rates of its group and the decisions about its true label, and with them
+    the hybrids that take these from its group. Rows of one group, truth and decision are equal.
     """
     (base, rates, slopes), (shares, decided) = hybrids, components
     sizes = counts.table("y", "group").T
-    along = (slopes * rates).sum(axis=2)  # how values follow base rates
+    by_base_rate = (slopes * rates).sum(axis=2)  # derivative of the values by the base rates
     kinds = []
     for group in (0, 1):
-        by_base = (along - (along @ shares[group])[:, None]) / sizes[group].sum()
-        by_base = by_base * (chosen[:, [0]] == group)
-        own = slopes - (slopes * decided[group]).sum(axis=2, keepdims=True)
+        by_base = (by_base_rate - (by_base_rate @ shares[group])[:, None]) / sizes[group].sum()
+        by_base = by_base * (source[:, [0]] == group)
+        centered = slopes - (slopes * decided[group]).sum(axis=2, keepdims=True)
         size = np.where(sizes[group] > 0, sizes[group], 1.0)
-        is_own = chosen[:, players] == group
-        by_rate = (is_own * base / size)[..., None] * own
+        is_own = source[:, players] == group
+        by_rate = (is_own * base / size)[..., None] * centered
         kinds.append(np.tensordot(weights, by_base[..., None] + by_rate, 1))
     at = {axis.name: place for place, axis in enumerate(counts.axes)}
     truth, decision, group_of = (counts.cells[at[name]] for name in ("y", "yhat", "group"))
@@ -156,19 +158,19 @@ def _hidden(
     hybrids: tuple[Floats, Floats],
     decided: Floats,
 ) -> Floats:
-    """What few decisions about a true label may hide, as covariances (parts, parts)."""
+    """Covariance (parts, parts) added for true labels with few decisions."""
     base, slopes = hybrids
     sizes = counts.table("y", "group").T
     squares = counts.table("y", "group", of="weight²" if "weight²" in counts.sums else "rows").T
-    few = lent(np.where(squares > 0, sizes**2 / np.where(squares > 0, squares, 1.0), 0.0))
-    both = (sizes[..., None] * decided).sum(axis=0) + 0.5 / decided.shape[-1]
-    usual = both / both.sum(axis=1, keepdims=True)
+    shares = prior_share(np.where(squares > 0, sizes**2 / np.where(squares > 0, squares, 1.0), 0.0))
+    pooled = (sizes[..., None] * decided).sum(axis=0) + 0.5 / decided.shape[-1]
+    pooled_rates = pooled / pooled.sum(axis=1, keepdims=True)
     total = np.zeros((len(weights), len(weights)))
     for group in (0, 1):
-        own = (source == group) * base
-        along = np.einsum("ph,hy,hyc->pyc", weights, own, slopes)
-        along -= (along * usual).sum(axis=2, keepdims=True)
-        total += np.einsum("pyc,qyc,yc,y->pq", along, along, usual, few[group])
+        weight_of_group = (source == group) * base
+        slope = np.einsum("ph,hy,hyc->pyc", weights, weight_of_group, slopes)
+        slope -= (slope * pooled_rates).sum(axis=2, keepdims=True)
+        total += np.einsum("pyc,qyc,yc,y->pq", slope, slope, pooled_rates, shares[group])
     return total
 
 
@@ -179,24 +181,24 @@ def _hidden_bases(
     along: Floats,
     shares: Floats,
 ) -> Floats:
-    """What few rows may hide of a group's true labels, as covariances (parts, parts)."""
+    """Covariance (parts, parts) added for the base rates of groups with few rows."""
     sizes = counts.table("group")
     squares = counts.table("group", of="weight²" if "weight²" in counts.sums else "rows")
-    few = lent(np.where(squares > 0, sizes**2 / np.where(squares > 0, squares, 1.0), 0.0))
-    both = sizes @ shares + 0.5 / shares.shape[1]
-    usual = both / both.sum()
+    few = prior_share(np.where(squares > 0, sizes**2 / np.where(squares > 0, squares, 1.0), 0.0))
+    pooled = sizes @ shares + 0.5 / shares.shape[1]
+    pooled_shares = pooled / pooled.sum()
     total = np.zeros((len(weights), len(weights)))
     for group in (0, 1):
-        moved = weights @ ((source == group)[:, None] * along)
-        moved -= (moved @ usual)[:, None]
-        total += few[group] * (moved * usual) @ moved.T
+        influence = weights @ ((source == group)[:, None] * along)
+        influence -= (influence @ pooled_shares)[:, None]
+        total += few[group] * (influence * pooled_shares) @ influence.T
     return total
 
 
-def _named(
+def _part_names(
     labels: tuple[Label, ...], positive: Label, number: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of the parts, and what differs, in words."""
+    """Names of the parts, and their descriptions."""
     if number == 2:
         return ("base", "decisions"), (
             "the shares of true labels",
@@ -209,9 +211,9 @@ def _named(
             else ("false_positive", "false positive rates")
             for label in labels
         ]
-        return ("base", *(one[0] for one in rates)), (
+        return ("base", *(rate[0] for rate in rates)), (
             "base rates",
-            *(one[1] for one in rates),
+            *(rate[1] for rate in rates),
         )
     names = tuple(f"true {show(label)}" for label in labels)
     words = tuple(f"decisions where the truth is {show(label)}" for label in labels)

@@ -1,4 +1,4 @@
-"""Single rows of two groups with explaining columns, where strata would be too many or too thin."""
+"""Single rows of two groups with explaining columns, for strata that would be too many or small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS_EACH = 20  # of a stratum, on average
 
 
 class Rows(NamedTuple):
-    """Rows with values whose weighted mean is the statistic, and where each is among all rows."""
+    """Rows with values whose weighted mean is the statistic, and their positions among all rows."""
 
     entries: Entries
     values: Floats
@@ -35,29 +35,32 @@ class Rows(NamedTuple):
 
 
 def named(by: Any) -> list[str]:
-    """The names of explaining columns, where they are named."""
+    """The names of explaining columns, if they are given by name."""
     listed = [by] if isinstance(by, str) else by
-    is_named = isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)
+    is_named = isinstance(listed, list | tuple) and all(isinstance(item, str) for item in listed)
     return list(listed) if is_named else []
 
 
 def explaining(data: Data, by: Any) -> dict[str, Any]:
-    """The explaining columns themselves, by name."""
+    """The explaining columns by name."""
     names = named(by)
     if names and data.data is not None:
-        found = dict(columns_of(data.data, names, several=True))
+        columns = dict(columns_of(data.data, names, several=True))
     else:
-        found = named_columns(by, "by")
-    if list(found) == ["group"] and not names:
-        found = {"the column": found["group"]}
-    for name, column in found.items():
+        columns = named_columns(by, "by")
+    if list(columns) == ["group"] and not names:
+        columns = {"the column": columns["group"]}
+    for name, column in columns.items():
         _check_explains(name, encode(column, name))
-    return found
+    return columns
 
 
 def _check_explains(name: str, column: Column) -> None:
     """Refuse a column that lacks values, has infinite ones, or is the same in every row."""
-    rows, infinite = len(column.codes), [one for one in column.labels if one in (np.inf, -np.inf)]
+    rows, infinite = (
+        len(column.codes),
+        [label for label in column.labels if label in (np.inf, -np.inf)],
+    )
     if column.missing:
         raise InputError(
             f"{column.missing:,} of {plural(rows, 'row')} "
@@ -86,13 +89,13 @@ def check_outcome(columns: dict[str, Any], outcome: Any) -> None:
         coded = encode(column, name)
         if len(coded.codes) != len(decided.codes) or not 1 < len(coded.labels) == labels:
             continue
-        both = np.asarray(decided.codes, np.int64) * labels + np.asarray(coded.codes, np.int64)
-        if labels <= MOST_CLASSES and len(np.unique(both)) == labels:
+        pairs = np.asarray(decided.codes, np.int64) * labels + np.asarray(coded.codes, np.int64)
+        if labels <= MOST_CLASSES and len(np.unique(pairs)) == labels:
             raise InputError(outcome_of(name))
 
 
 def outcome_of(name: str) -> str:
-    """That a column is the outcome, in words."""
+    """The error message for a column that is the outcome."""
     return (
         f"{name} gives the outcome in every row: it is the outcome under another name, and "
         "explains nothing. Name columns that were known before the decision."
@@ -100,15 +103,15 @@ def outcome_of(name: str) -> str:
 
 
 def are_strata(columns: dict[str, Any]) -> bool:
-    """Whether the combinations of values are few, with rows enough to compare groups in each."""
+    """Whether there are few combinations of values, with enough rows to compare groups in each."""
     coded = [encode(column, name) for name, column in columns.items()]
     for column in coded:
         labels = column.labels
-        are_numbers = all(isinstance(one, int | float) for one in labels if one is not None)
+        are_numbers = all(isinstance(label, int | float) for label in labels if label is not None)
         if are_numbers and len(labels) > MOST_CLASSES:
             return False
     sizes = {len(column.codes) for column in coded}
-    if len(sizes) > 1:  # an error of those who read them
+    if len(sizes) > 1:  # another check refuses this
         return True
     codes = np.zeros(sizes.pop(), np.int64)
     for column in coded:
@@ -122,58 +125,62 @@ def rows_of(
     data: Data, statistic: Statistic, cell: Label, pair: tuple[Label, Label], size: int
 ) -> Rows:
     """The rows of two groups that the statistic counts; `size` is that of explaining columns."""
-    known = data.columns(
+    columns = data.columns(
         "y_true", "y_pred", "y_score", "sensitive_features", "sample_weight", "cluster"
     )
-    if isinstance(known["sample_weight"], SurveyWeights):
+    if isinstance(columns["sample_weight"], SurveyWeights):
         raise InputError(
             "Explaining columns that are amounts, or make many strata, are not read with a "
             "survey's weights yet: cut amounts into ranges, or name fewer columns."
         )
-    if known["y_pred"] is None and data.threshold is not None:
+    if columns["y_pred"] is None and data.threshold is not None:
         scored = (
-            known["y_true"],
-            known["y_score"],
+            columns["y_true"],
+            columns["y_score"],
             data.threshold,
             data.score_of,
             data.favorable,
         )
-        known["y_pred"] = cut_scores(*scored)
-    above, below = _sides(known["y_true"], known["y_pred"], statistic, cell)
-    whom = groups(known["sensitive_features"])
-    weight = weights(known["sample_weight"])
-    check_lengths(y_pred=above, sensitive_features=whom, by=range(size), sample_weight=weight)
-    places = [whom.labels.index(label) for label in pair]
-    kept = np.flatnonzero(np.isin(whom.codes, places) & (below > 0))
+        columns["y_pred"] = cut_scores(*scored)
+    above, below = _sides(columns["y_true"], columns["y_pred"], statistic, cell)
+    group_of = groups(columns["sensitive_features"])
+    weight = weights(columns["sample_weight"])
+    check_lengths(y_pred=above, sensitive_features=group_of, by=range(size), sample_weight=weight)
+    places = [group_of.labels.index(label) for label in pair]
+    kept = np.flatnonzero(np.isin(group_of.codes, places) & (below > 0))
     share = below[kept] if weight is None else weight[kept] * below[kept]
     kept, share = kept[share > 0], share[share > 0]
-    group = (whom.codes[kept] == places[1]).astype(np.intp)
-    going = (column.codes[kept] for column in clusters(known["cluster"]).values())
-    together = tuple(np.unique(codes, return_inverse=True)[1] for codes in going)
+    group = (group_of.codes[kept] == places[1]).astype(np.intp)
+    cluster_codes = (column.codes[kept] for column in clusters(columns["cluster"]).values())
+    together = tuple(np.unique(codes, return_inverse=True)[1] for codes in cluster_codes)
     entries = Entries(group, share, share**2, np.ones(len(kept)), together)
     return Rows(entries, above[kept] / below[kept], kept)
 
 
 def _sides(y_true: Any, y_pred: Any, statistic: Statistic, cell: Label) -> tuple[Floats, Floats]:
-    """What each row adds above and below the line."""
+    """Numerator and denominator of each row."""
     if KINDS[statistic.needs].about != "labels":
         assert statistic.mean_of is not None
         values = moment_columns(y_true, y_pred)[statistic.mean_of]
         return values, np.ones(len(values))
-    given = {"y": y_true, "yhat": y_pred}
+    labels_by_axis = {"y": y_true, "yhat": y_pred}
     columns = share_classes(
-        {axis: classes(column, axis) for axis, column in given.items() if column is not None}
+        {
+            axis: classes(column, axis)
+            for axis, column in labels_by_axis.items()
+            if column is not None
+        }
     )
     labels = columns["yhat"].labels
     cells = np.array(
         np.unravel_index(np.arange(len(labels) ** len(columns)), (len(labels),) * len(columns))
     )
     axes = tuple(Axis(name, labels) for name in columns)
-    every = np.arange(cells.shape[1])
+    rows = np.arange(cells.shape[1])
     single = Tally(
-        (*axes, Axis("group", tuple(every.tolist()))),
-        np.array([*cells, every]),
-        {"rows": np.ones(len(every))},
+        (*axes, Axis("group", tuple(rows.tolist()))),
+        np.array([*cells, rows]),
+        {"rows": np.ones(len(rows))},
     )
     above, below = sides_of(single, statistic, cell)
     kind = np.ravel_multi_index(
@@ -184,7 +191,7 @@ def _sides(y_true: Any, y_pred: Any, statistic: Statistic, cell: Label) -> tuple
 
 
 def sides_of(single: Tally, statistic: Statistic, cell: Label) -> tuple[Floats, Floats]:
-    """What each group of a tally, a single row, adds above and below the line in a cell."""
+    """Numerator and denominator in a cell of each group of a tally, a single row."""
     sides = statistic.fraction(single)
     if sides is None:
         raise InputError(

@@ -1,4 +1,4 @@
-"""A gap between two groups in parts: from their composition, and from differences within strata.
+"""Parts of a gap from the composition of groups and from differences within strata.
 
 With shares q of strata and means m of two groups a and b, the gap Σ qₐ mₐ − Σ q_b m_b is
 
@@ -6,9 +6,9 @@ With shares q of strata and means m of two groups a and b, the gap Σ qₐ mₐ 
     Σ (qₐ + q_b) / 2 (mₐ − m_b)   within strata (Kitagawa 1955, JASA 50, 1168–1194),
 
 which is Oaxaca's and Blinder's account with a dummy for each stratum and coefficients halfway
-between those of the groups. Strata where one group has no rows say nothing about a difference
-within: what they add to the gap is a part of its own (Ñopo 2008, Review of Economics and Statistics
-90, 290–299). How parts vary follows from the derivatives by q and m, taken by a complex step, which
+between those of the groups. Strata where one group has no rows show no difference within: their
+contribution to the gap is a part of its own (Ñopo 2008, Review of Economics and Statistics 90,
+290–299). Variances of parts follow from the derivatives by q and m, taken by a complex step, which
 is exact for polynomials.
 """
 
@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._why.entries import Codes, Entries, Floats, lent
+from evenhand._why.entries import Codes, Entries, Floats, prior_share
 
-STEP = 1e-30  # of an imaginary part, which leaves the real one as it is
+STEP = 1e-30  # imaginary, and too small to change the real part
 
 
 class Means(NamedTuple):
@@ -46,21 +46,21 @@ class Means(NamedTuple):
 
     @property
     def rates(self) -> tuple[Floats, Floats]:
-        """Shares of the strata that both groups have, and means in these (groups, strata)."""
+        """Shares and means of strata that both groups have (groups, strata)."""
         weight = np.where(self.shared, self.weight, 0.0)
         sums = np.where(self.shared, self.sums(self.values), 0.0)
         return weight / weight.sum(axis=1)[:, None], sums / np.where(weight > 0, weight, 1.0)
 
     @property
     def effective(self) -> Floats:
-        """How many rows of equal weight each group has in each stratum."""
+        """Effective number of rows of each group in each stratum."""
         at = self.entries.group * self.strata + self.stratum
         squares = np.bincount(at, self.entries.squares, 2 * self.strata).reshape(2, self.strata)
         return np.where(squares > 0, self.weight**2 / np.where(squares > 0, squares, 1.0), 0.0)
 
     @property
     def spread(self) -> float:
-        """The variance of rows within strata, over both groups."""
+        """The pooled variance of rows within strata."""
         weight = self.weight
         means = self.sums(self.values) / np.where(weight > 0, weight, 1.0)
         away = (self.values - means[self.entries.group, self.stratum]) ** 2
@@ -68,7 +68,7 @@ class Means(NamedTuple):
 
     @property
     def shared(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """In which strata both groups have rows."""
+        """Mask of the strata where both groups have rows."""
         return np.asarray((self.weight > 0).all(axis=0))
 
 
@@ -76,28 +76,28 @@ Formula = Callable[[Floats, Floats], Floats]  # of shares and means (…, groups
 
 
 def totals(shares: Floats, means: Floats) -> Floats:
-    """Composition and within strata (…, 2)."""
-    return np.stack([one.sum(axis=-1) for one in by_stratum(shares, means)], axis=-1)
+    """Composition and difference within strata (…, 2)."""
+    return np.stack([part.sum(axis=-1) for part in by_stratum(shares, means)], axis=-1)
 
 
 def within(shares: Floats, means: Floats) -> Floats:
-    """Within each stratum (…, strata)."""
+    """Difference within each stratum (…, strata)."""
     return by_stratum(shares, means)[1]
 
 
 def by_stratum(shares: Floats, means: Floats) -> list[Floats]:
-    """What each stratum adds to composition, and within (…, strata)."""
+    """Contributions of each stratum to composition and to the difference within (…, strata)."""
     first, second = shares[..., 0, :], shares[..., 1, :]
     middle = (means[..., 0, :] + means[..., 1, :]) / 2
     overall = ((first + second) / 2 * middle).sum(axis=-1, keepdims=True)
-    apart = (first + second) / 2 * (means[..., 0, :] - means[..., 1, :])
-    return [(first - second) * (middle - overall), apart]
+    difference = (first + second) / 2 * (means[..., 0, :] - means[..., 1, :])
+    return [(first - second) * (middle - overall), difference]
 
 
-class Moved(NamedTuple):
-    """Values, how a row of weight 1 moves each (values, rows), and what few rows may hide.
+class Influences(NamedTuple):
+    """Values, with the influences (values, rows) of rows of weight 1.
 
-    `hidden` (values, values) is added to the covariance.
+    `hidden` (values, values) is added to the covariance, for strata with few rows.
     """
 
     values: Floats
@@ -105,10 +105,10 @@ class Moved(NamedTuple):
     hidden: Floats
 
 
-def moved_by(data: Means, formula: Formula) -> Moved:
-    """The values of a formula, and how rows move them.
+def influences_of(data: Means, formula: Formula) -> Influences:
+    """The values of a formula, with the influences of rows.
 
-    Only the strata that both groups have count, and rows outside of them move nothing.
+    Only strata with both groups count, and rows in other strata have no influence.
     """
     weight = np.where(data.shared, data.weight, 0.0)
     size = weight.sum(axis=1)
@@ -117,83 +117,85 @@ def moved_by(data: Means, formula: Formula) -> Moved:
     by_share, by_mean = _slopes(formula, shares, means)
     group, stratum = data.entries.group, data.stratum
     level = np.einsum("pgx,gx->pg", by_share, shares)
-    moved = (by_share[:, group, stratum] - level[:, group]) / size[group]
-    own = (data.values - means[group, stratum]) / np.where(weight > 0, weight, 1.0)[group, stratum]
-    moved += by_mean[:, group, stratum] * own
-    few = lent(data.effective) * data.shared
-    hidden = np.einsum("pgx,qgx,gx->pq", by_mean, by_mean, few) * data.spread
-    return Moved(values, np.asarray(moved * data.shared[stratum]), hidden)
+    influence = (by_share[:, group, stratum] - level[:, group]) / size[group]
+    deviation = (data.values - means[group, stratum]) / np.where(weight > 0, weight, 1.0)[
+        group, stratum
+    ]
+    influence += by_mean[:, group, stratum] * deviation
+    shares_added = prior_share(data.effective) * data.shared
+    hidden = np.einsum("pgx,qgx,gx->pq", by_mean, by_mean, shares_added) * data.spread
+    return Influences(values, np.asarray(influence * data.shared[stratum]), hidden)
 
 
 def _slopes(formula: Formula, shares: Floats, means: Floats) -> tuple[Floats, Floats]:
     """Derivatives (values, groups, strata) by the shares and by the means."""
     size = shares.size
     steps = (1j * STEP * np.eye(size)).reshape(size, *shares.shape)
-    found = []
-    for by in (0, 1):
-        moved = formula(shares + steps * (by == 0), means + steps * (by == 1))
-        found.append((moved.imag / STEP).T.reshape(-1, *shares.shape))
-    return found[0], found[1]
+    derivatives = []
+    for argument in (0, 1):
+        value = formula(shares + steps * (argument == 0), means + steps * (argument == 1))
+        derivatives.append((value.imag / STEP).T.reshape(-1, *shares.shape))
+    return derivatives[0], derivatives[1]
 
 
 def outside(data: Means) -> tuple[Floats, Floats]:
-    """What strata of one group alone add to the gap (1,), and how rows move that (1, rows).
+    """Contribution of strata with one group alone (1,), and influences of rows (1, rows).
 
-    Of each group it is its mean less the mean over shared strata.
+    For each group it is its mean minus its mean over shared strata.
     """
-    whole, shared = (
+    total, shared = (
         data.weight.sum(axis=1),
         np.where(data.shared, data.weight, 0.0).sum(axis=1),
     )
     sums = data.sums(data.values)
     mean, inside = (
-        sums.sum(axis=1) / whole,
+        sums.sum(axis=1) / total,
         np.where(data.shared, sums, 0.0).sum(axis=1) / shared,
     )
     group, is_in = data.entries.group, data.shared[data.stratum]
-    moved = (data.values - mean[group]) / whole[group]
-    moved -= is_in * (data.values - inside[group]) / shared[group]
+    influence = (data.values - mean[group]) / total[group]
+    influence -= is_in * (data.values - inside[group]) / shared[group]
     signs = np.array([1.0, -1.0])
     added = float(((mean - inside) * signs).sum())
-    return np.array([added]), (moved * signs[group])[None]
+    return np.array([added]), (influence * signs[group])[None]
 
 
 def order_weight(size: int, number: int, *, is_in: bool) -> float:
-    """What columns of a subset of this size count for the part of one of them, or of another.
+    """Shapley weight of a subset of this size in the part of a column in it, or not in it.
 
-    Parts are averages over all orders in which columns can be added (Shapley).
+    Parts are averages over all orders of adding the columns.
     """
-    others = size - is_in
-    weight = factorial(others) * factorial(number - others - 1) / factorial(number)
+    before = size - is_in
+    weight = factorial(before) * factorial(number - before - 1) / factorial(number)
     return weight if is_in else -weight
 
 
 def column_parts(data: Means, codes: list[Codes]) -> tuple[Floats, Floats]:
-    """The composition in parts, one for each column whose combinations are the strata.
+    """The part of each column in the composition, where strata are combinations of columns.
 
-    The average over all orders of what the composition grows by as columns are added (Shapley).
+    Each is the change of the composition when the column is added, averaged over all orders.
     """
     number = len(codes)
-    kept = data.shared[data.stratum]
-    values, moved = np.zeros(number), np.zeros((number, len(data.values)))
+    is_shared = data.shared[data.stratum]
+    values, influence = np.zeros(number), np.zeros((number, len(data.values)))
     for mask in range(1, 2**number):
-        chosen = [at for at in range(number) if mask >> at & 1]
-        _, again = np.unique(np.stack([codes[at] for at in chosen]), axis=1, return_inverse=True)
-        again = again.ravel()
-        part = _restricted(data, kept, again)
-        found = moved_by(part, totals)
+        subset = [at for at in range(number) if mask >> at & 1]
+        _, stratum = np.unique(np.stack([codes[at] for at in subset]), axis=1, return_inverse=True)
+        stratum = stratum.ravel()
+        part = _restricted(data, is_shared, stratum)
+        result = influences_of(part, totals)
         full = np.zeros(len(data.values))
-        full[kept] = found.by_row[0]
-        size = len(chosen)
+        full[is_shared] = result.by_row[0]
+        size = len(subset)
         for at in range(number):
-            sign = order_weight(size, number, is_in=at in chosen)
-            values[at] += sign * found.values[0]
-            moved[at] += sign * full
-    return values, moved
+            sign = order_weight(size, number, is_in=at in subset)
+            values[at] += sign * result.values[0]
+            influence[at] += sign * full
+    return values, influence
 
 
 def _restricted(data: Means, kept: np.ndarray[tuple[int], np.dtype[np.bool_]], by: Codes) -> Means:
-    """The rows of shared strata, in other strata."""
+    """The rows in shared strata, with other strata."""
     entries = data.entries.times(kept.astype(np.float64))
-    chosen = by[kept]
-    return Means(entries, data.values[kept], chosen, int(chosen.max(initial=-1)) + 1)
+    stratum = by[kept]
+    return Means(entries, data.values[kept], stratum, int(stratum.max(initial=-1)) + 1)
