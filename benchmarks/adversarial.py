@@ -61,7 +61,7 @@ def asked(design: Design, rng: Rng) -> Outcome:
     )
     criterion = criterion.with_statistic(design.g)
     estimates = estimates_of(reading.source, criterion, favorable)
-    p_value = homogeneity(reading.source, criterion, estimates)
+    p_value = homogeneity(reading.source, criterion, estimates).p_value
     known = interval_of(estimates, reading.settings, reading, reading.source, 0.95, p_value)
     return Outcome(p_value, known.low, known.high)
 

@@ -91,7 +91,7 @@ def tally_of(cluster: Any, group: Any, rows: Any, hits: Any, case: Case) -> Tall
 
 def intervals(counts: Tally) -> Iterator[tuple[float, float]]:
     estimates = estimates_of(counts, rates_of, 1)
-    p_value = homogeneity(counts, rates_of, estimates)
+    p_value = homogeneity(counts, rates_of, estimates).p_value
     for name in NAMES:
         reading = rates_of.read(counts, measure=name, favorable=1)
         found = interval_of(estimates, rates_of.settings(name), reading, counts, 0.95, p_value)
@@ -111,7 +111,7 @@ def run(case: Case) -> dict[str, Any]:
         seen.append(list(intervals(counts)))
         naive.append(list(intervals(counts.whole)))
         equal = world(case, np.full(case.groups, case.rate), rng)
-        alike.append(homogeneity(equal, rates_of, estimates_of(equal, rates_of, 1)))
+        alike.append(homogeneity(equal, rates_of, estimates_of(equal, rates_of, 1)).p_value)
     found: dict[str, Any] = {"cell": case[:5], "alike": float(np.mean(np.array(alike) <= 0.05))}
     ours, plain = np.array(seen), np.array(naive)
     for at, name in enumerate(NAMES):

@@ -82,7 +82,7 @@ def intervals(hits: np.ndarray, rows: np.ndarray, method: str) -> Iterator[tuple
     axes = (Axis("yhat", (0, 1)), Axis("group", groups))
     counts = Tally(axes, cells, {"rows": counted.ravel()})
     estimates = estimates_of(counts, rates_of, 1)
-    p_value = homogeneity(counts, rates_of, estimates)
+    p_value = homogeneity(counts, rates_of, estimates).p_value
     for name in NAMES:
         settings = rates_of.settings(name)
         reading = rates_of.read(counts, measure=name, favorable=1)

@@ -62,7 +62,7 @@ def p_value(
 ) -> float:
     asked = eh.CRITERIA[criterion].with_statistic(g)
     source = asked.kind.summarize(Rows(y, p, **more))
-    found = homogeneity(source, asked, estimates_of(source, asked, favorable))
+    found = homogeneity(source, asked, estimates_of(source, asked, favorable)).p_value
     return 1.0 if np.isnan(found) else found
 
 

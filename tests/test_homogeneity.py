@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import comb
 from scipy.stats import chi2_contingency, fisher_exact, hypergeom, ks_2samp
 
 import evenhand as eh
@@ -17,7 +18,7 @@ DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
 def p_value(criterion, *columns, g=None, favorable=None, **more):
     asked = eh.CRITERIA[criterion].with_statistic(g)
     source = asked.kind.summarize(Rows(*columns, **more))
-    return homogeneity(source, asked, estimates_of(source, asked, favorable))
+    return homogeneity(source, asked, estimates_of(source, asked, favorable)).p_value
 
 
 def selected(hits, rows):
@@ -175,3 +176,51 @@ def test_a_ratio_to_none_is_left_out_of_the_test_as_of_the_value():
     finding = found.finding("treatment_equality")
     assert finding["mpd"].value == 0
     assert finding.verdict != "differs"
+
+
+def audited(hits, rows):
+    group = np.repeat(np.arange(len(rows)), rows)
+    y = np.concatenate([np.arange(n) < k for k, n in zip(hits, rows, strict=True)]).astype(int)
+    columns = {"y_pred": y, "sensitive_features": group, "favorable": 1}
+    return eh.audit(**columns, criteria="statistical_parity").findings[0]
+
+
+def by_enumeration(hits, rows):
+    """The p-value by all tables of three groups with the same totals, each by its chance."""
+    total, rows = sum(hits), np.array(rows)
+    tables = [
+        (a, b, total - a - b)
+        for a in range(min(total, rows[0]) + 1)
+        for b in range(min(total - a, rows[1]) + 1)
+        if total - a - b <= rows[2]
+    ]
+    chances = np.array([np.prod(comb(rows, table)) for table in tables]) / comb(rows.sum(), total)
+    share, tables = total / rows.sum(), np.array(tables)
+    squares = (tables - share * rows) ** 2 / (share * (1 - share) * rows)
+    statistics = squares.sum(axis=1), (squares / (1 - rows / rows.sum())).max(axis=1)
+    parts = [
+        np.array([chances[values >= value - 1e-9].sum() for value in values]) / part
+        for values, part in zip(statistics, (0.6, 0.4), strict=True)
+    ]
+    smallest = np.minimum(*parts)
+    observed = smallest[(tables == np.array(hits)).all(axis=1)]
+    return chances[smallest <= observed + 1e-12].sum()
+
+
+@pytest.mark.parametrize("hits", [(8, 1, 4), (7, 2, 6), (9, 2, 4)])
+def test_a_drawn_p_value_is_as_far_from_the_exact_one_as_its_error_says(hits):
+    finding = audited(hits, (12, 9, 14))
+    assert 0 < finding.p_error < 0.02
+    assert abs(finding.p_value - by_enumeration(hits, (12, 9, 14))) < 4 * finding.p_error
+
+
+def test_near_the_usual_levels_there_are_more_draws():
+    near, far = audited((8, 1, 4), (12, 9, 14)), audited((7, 2, 6), (12, 9, 14))
+    draws = [each.p_value * (1 - each.p_value) / each.p_error**2 for each in (near, far)]
+    assert near.p_value < 0.1 < far.p_value
+    np.testing.assert_allclose(draws, [10_000, 2_000])
+
+
+def test_an_exact_p_value_and_one_of_a_tail_have_no_error_of_draws():
+    assert audited((9, 2), (12, 9)).p_error == 0
+    assert audited((600, 100, 300), (1000, 1000, 1000)).p_error == 0

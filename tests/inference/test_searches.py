@@ -467,7 +467,7 @@ def sample(hits, rows, **options):
     y, group = np.concatenate(parts).astype(int), np.repeat(np.arange(len(rows)), rows)
     reading = asked.read(None, y, sensitive_features=group, favorable=1, **options)
     estimates = estimates_of(reading.source, asked, 1)
-    p_value = homogeneity(reading.source, asked, estimates)
+    p_value = homogeneity(reading.source, asked, estimates).p_value
     return Sample(reading.source, estimates, reading.settings, reading, p_value)
 
 

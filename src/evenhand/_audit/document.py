@@ -136,6 +136,7 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
             results = {field.name: getattr(measured, field.name) for field in fields(measured)}
             yield results | {
                 "p_value": finding.p_value,
+                "p_error": finding.p_error,
                 "p_adjusted": finding.p_adjusted,
                 "verdict": finding.verdict,
                 "judged": measured.judged,
@@ -150,7 +151,7 @@ def rows_of(findings: Iterable[Finding]) -> Iterator[Row]:
 
 def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
     columns = audit.evidence.columns
-    numbers = ("value", "low", "high", "p_value", "p_adjusted")
+    numbers = ("value", "low", "high", "p_value", "p_error", "p_adjusted")
     shared = ("criterion", "measure", "aggregate", "transform", "verdict", "tolerance", "judged")
     pair, gap = row["pair"], row["gap"]
     return {

@@ -22,7 +22,7 @@ from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import independent
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.homogeneity import holm, homogeneity
+from evenhand._uncertainty.homogeneity import Test, holm, homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
@@ -39,7 +39,7 @@ MARGIN = 0.05  # of a rate: five percentage points
 class Assessment:
     """The test, the gap, each measure's reading and interval, and the groups' estimates."""
 
-    p_value: float
+    test: Test
     gap: ConfidenceInterval
     readings: list[Reading]
     intervals: list[ConfidenceInterval]
@@ -108,15 +108,15 @@ def _batches(questions: Sequence[Question]) -> list[list[int]]:
     )
 
 
-def tested(evidence: Evidence, criterion: Criterion) -> tuple[Estimates, float]:
-    """Estimates of a criterion's statistic in every group, and the p-value of equality.
+def tested(evidence: Evidence, criterion: Criterion) -> tuple[Estimates, Test]:
+    """Estimates of a criterion's statistic in every group, and the test of equality.
 
     Criteria that compare the same statistic share them.
     """
     source = evidence.sources[criterion.statistic.needs]
     favorable = options_of(evidence, criterion).get("favorable")
 
-    def test() -> tuple[Estimates, float]:
+    def test() -> tuple[Estimates, Test]:
         estimates = estimates_of(source, criterion, favorable)
         return estimates, homogeneity(source, criterion, estimates)
 
@@ -143,14 +143,14 @@ def _assess(
 ) -> Assessment:
     """Test a criterion and read it by all its measures."""
     source = evidence.sources[criterion.statistic.needs]
-    estimates, p_value = tested(evidence, criterion)
+    estimates, test = tested(evidence, criterion)
     favorable = options_of(evidence, criterion).get("favorable")
 
     def measured(measure: MeasureLike, how: str | None) -> tuple[Reading, ConfidenceInterval]:
         reading = read(evidence, criterion, measure, how)
         arguments = estimates, reading.settings, reading, source
         key = "interval", criterion, reading.settings, favorable, confidence
-        return reading, once(source, key, lambda: interval_of(*arguments, confidence, p_value))
+        return reading, once(source, key, lambda: interval_of(*arguments, confidence, test.p_value))
 
     readings, intervals = zip(*(measured(measure, transform) for measure in measures), strict=True)
     gap = next(
@@ -163,7 +163,7 @@ def _assess(
     )
     if gap is None:
         gap = measured(DEFAULT_MEASURE, "raw")[1]
-    return Assessment(p_value, gap, [*readings], [*intervals], estimates)
+    return Assessment(test, gap, [*readings], [*intervals], estimates)
 
 
 def options_of(evidence: Evidence, criterion: Criterion) -> dict[str, Any]:
@@ -259,7 +259,8 @@ def _finding(
         margin = MARGIN
     return Finding(
         criterion=question.name,
-        p_value=assessment.p_value,
+        p_value=assessment.test.p_value,
+        p_error=assessment.test.error,
         values=values,
         gap=assessment.gap,
         margin=margin,

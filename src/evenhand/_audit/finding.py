@@ -208,6 +208,8 @@ class Finding:
         Its name.
     p_value : float
         Of all groups being alike in the criterion's statistic; it depends on no measure.
+    p_error : float
+        Its Monte Carlo standard error; 0 where the p-value does not come from random draws.
     p_adjusted : float
         The same, allowing for every criterion and view that was asked (Holm).
     values : mapping of str to Measured
@@ -239,6 +241,7 @@ class Finding:
     pair: Pair | None
     level: float
     is_rate: bool = False
+    p_error: float = 0.0
     p_adjusted: float = np.nan
     tests: int = 1
     estimates: Estimates | None = field(default=None, repr=False)

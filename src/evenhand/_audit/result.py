@@ -44,6 +44,7 @@ COLUMNS = (
     "low",
     "high",
     "p_value",
+    "p_error",
     "p_adjusted",
     "verdict",
     "tolerance",

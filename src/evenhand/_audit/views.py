@@ -102,5 +102,5 @@ def _finding(evidence: Evidence, question: Question, level: float) -> ViewFindin
     values = {name: float(reading.value) for name, reading in readings.items()}
     sameness = evidence.sameness(question.needs)
     return ViewFinding(
-        question.name, values, tested(evidence, question.criterion)[1], level, sameness
+        question.name, values, tested(evidence, question.criterion)[1].p_value, level, sameness
     )

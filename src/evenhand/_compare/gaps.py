@@ -116,7 +116,7 @@ def clearest_gap(moved: Moved, one: Table, two: Table, confidence: float) -> Gap
         source = moved.changes(cell, one.values[cell] - two.values[cell], one.groups)
         if not any(_mirrored(source, each) for each, _, _ in known.values()):
             estimates = estimates_of(source, MEAN)
-            p_value = homogeneity(source, MEAN, estimates)
+            p_value = homogeneity(source, MEAN, estimates).p_value
             if not np.isnan(p_value):
                 known[cell] = source, estimates, p_value
     if not known:

@@ -145,4 +145,5 @@ def tested(question: Question, sources: Sources) -> Tested:
     models = sources[question.needs]
     estimates = tuple(estimates_of(source, criterion, favorable) for source in models)
     pairs = zip(models, estimates, strict=True)
-    return Tested(estimates, tuple(homogeneity(one, criterion, known) for one, known in pairs))
+    tests = (homogeneity(source, criterion, groups) for source, groups in pairs)
+    return Tested(estimates, tuple(test.p_value for test in tests))

@@ -5,14 +5,15 @@ little, and the largest standardized contrast of one group with the others, for 
 differs. The smaller of their p-values is compared with its own null distribution, so that nothing
 is lost to doubling where they agree. Counts are drawn as if groups were exchangeable, given the
 totals (Fisher's reference set), so the test is exact for rates near 0 and 1 and for groups of a few
-rows. P-values too small for the draws come from exact and chi-squared tails.
+rows. P-values too small for the draws come from exact and chi-squared tails. A share of draws has a
+Monte Carlo standard error, and near the usual levels there are more draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +37,9 @@ ROUNDING = 1e-12  # relative difference of equal values that were summed in anot
 TIED = 9  # digits of values, relative to their range, by which groups are ordered
 FARTHEST = 1e100  # standard errors: the square of it is finite
 DRAWS = 2000
-EVENLY = (np.arange(DRAWS) + 0.5) / DRAWS  # probabilities
+NEAR_LEVEL = 0.1  # a p-value of at most this is drawn again, more precisely
+MORE_DRAWS = 5  # times as many
+MOST_COUNTS = 500  # of groups and outcomes that are drawn so often
 SHARES = (0.6, 0.4)  # of the error, for the omnibus test and for the largest contrast
 ENOUGH = 10  # draws beyond the observed value: with fewer, tails are more precise
 LARGE_COUNTS = 25.0
@@ -45,8 +48,15 @@ MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
 EXPECTED = 5.0  # rows that a chi-squared tail needs in every cell
 
 
-def homogeneity(source: Any, criterion: Criterion, estimates: Estimates) -> float:
-    """The p-value of the hypothesis that a criterion's statistic is equal in all groups and cells.
+class Test(NamedTuple):
+    """A p-value, and its Monte Carlo standard error: 0 where it is exact or of a known tail."""
+
+    p_value: float
+    error: float = 0.0
+
+
+def homogeneity(source: Any, criterion: Criterion, estimates: Estimates) -> Test:
+    """Test the hypothesis that a criterion's statistic is equal in all groups and cells.
 
     It does not depend on a measure. The same data give the same p-value: the counts are the seed of
     the draws.
@@ -56,14 +66,22 @@ def homogeneity(source: Any, criterion: Criterion, estimates: Estimates) -> floa
         return same_distributions(source, estimates)
     tables = _tables(source, criterion, estimates)
     if tables is not None:
-        p_values = [_independence(part) for part in tables]
+        tests = [_independence(part) for part in tables]
     else:
         shared = shared_clusters(source)
-        p_values = [_studentized(cloud, shared) for cloud in _clouds(estimates)]
-    defined = [p for p in p_values if not np.isnan(p)]
+        tests = [_studentized(cloud, shared) for cloud in _clouds(estimates)]
+    defined = [test for test in tests if not np.isnan(test.p_value)]
     if not defined:
-        return np.nan
-    return float(min(1.0, len(defined) * min(defined)))
+        return Test(np.nan)
+    smallest = min(defined)
+    return Test(min(1.0, len(defined) * smallest.p_value), len(defined) * smallest.error)
+
+
+def _refined(drawn: Callable[[int], Test], counts: int) -> Test:
+    """A test by some draws; near the usual levels by more of them, where they cost little."""
+    test = drawn(DRAWS)
+    is_near = test.error > 0 and test.p_value <= NEAR_LEVEL
+    return drawn(MORE_DRAWS * DRAWS) if is_near and counts <= MOST_COUNTS else test
 
 
 def _clouds(estimates: Estimates) -> list[Cloud]:
@@ -132,25 +150,29 @@ def _ordered(first: Floats, second: Floats) -> Floats:
     return np.stack([first, second] if first.sum() <= second.sum() else [second, first])
 
 
-def _independence(strata: Sequence[Floats]) -> float:
-    """The p-value of outcomes being independent of groups in all strata (outcomes, groups)."""
+def _independence(strata: Sequence[Floats]) -> Test:
+    """Test that outcomes are independent of groups in all strata (outcomes, groups)."""
     tables = [_by_counts(part) for part in map(_observed, strata) if part is not None]
     if not tables:
-        return np.nan
+        return Test(np.nan)
     tables.sort(key=lambda part: (part.shape, part.tolist()))
     if len(tables) == 1 and tables[0].shape == (2, 2):
-        return _enumerated(tables[0])
+        return Test(_enumerated(tables[0]))
     statistics = [_statistics(part[None]) for part in tables]
     sums = sum(float(square[0]) for square, _ in statistics)
     largest = max(float(contrast[0]) for _, contrast in statistics)
     start = [int(part.sum()) % (1 << 32) for part in tables]
-    rng = np.random.default_rng([*start, int(tables[0][0, 0])])
-    squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
-    for part in tables:
-        square, contrast = _drawn(part, rng)
-        squares += square
-        contrasts = np.maximum(contrasts, contrast)
-    return _combined((sums, largest), (squares, contrasts), lambda: _count_tail(tables))
+
+    def drawn(draws: int) -> Test:
+        rng = np.random.default_rng([*start, int(tables[0][0, 0])])
+        squares, contrasts = np.zeros(draws), np.zeros(draws)
+        for part in tables:
+            square, contrast = _drawn(part, draws, rng)
+            squares += square
+            contrasts = np.maximum(contrasts, contrast)
+        return _combined((sums, largest), (squares, contrasts), lambda: _count_tail(tables))
+
+    return _refined(drawn, sum(part.size for part in tables))
 
 
 def _enumerated(counts: Floats) -> float:
@@ -191,28 +213,30 @@ def _statistics(counts: Floats) -> tuple[Floats, Floats]:
     return squares.sum(axis=(-2, -1)), contrasts.max(axis=(-2, -1))
 
 
-def _drawn(counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _drawn(counts: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Both statistics of random counts with the same totals."""
     outcomes, sizes = counts.sum(axis=1), counts.sum(axis=0)
     total = sizes.sum()
     expected = np.outer(outcomes, sizes) / total
     if expected.min() < LARGE_COUNTS and total <= MOST_ROWS:
-        return _dealt(outcomes, sizes, rng)
-    drawn = _normal(outcomes / total, sizes, rng)
+        return _dealt(outcomes, sizes, draws, rng)
+    drawn = _normal(outcomes / total, sizes, draws, rng)
     step = max(AT_ONCE // counts.size, 1)  # parts that fit the cache are faster
-    parts = [_statistics(drawn[start : start + step]) for start in range(0, DRAWS, step)]
+    parts = [_statistics(drawn[start : start + step]) for start in range(0, draws, step)]
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _dealt(
+    outcomes: Floats, sizes: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Allocate each outcome to the remaining rows, group by group, in all draws at once.
 
     Each group's count is added to the statistics immediately, so that only the remaining rows of
     each group are held in memory.
     """
     total, last = sizes.sum(), len(sizes) - 1
-    remaining = np.repeat(sizes.astype(np.int32)[:, None], DRAWS, axis=1)
-    squares, contrasts = np.zeros(DRAWS), np.zeros(DRAWS)
+    remaining = np.repeat(sizes.astype(np.int32)[:, None], draws, axis=1)
+    squares, contrasts = np.zeros(draws), np.zeros(draws)
 
     def add(outcome: float, size: float, dealt: NDArray[Any]) -> None:
         expected = outcome * size / total
@@ -222,7 +246,7 @@ def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[F
         np.maximum(contrasts, square, out=contrasts)
 
     for outcome in outcomes[:-1]:
-        hits, later = np.full(DRAWS, int(outcome)), remaining.sum(axis=0, dtype=np.int64)
+        hits, later = np.full(draws, int(outcome)), remaining.sum(axis=0, dtype=np.int64)
         for group, size in enumerate(sizes):
             later -= remaining[group]
             dealt = hits if group == last else rng.hypergeometric(remaining[group], later, hits)
@@ -234,16 +258,16 @@ def _dealt(outcomes: Floats, sizes: Floats, rng: np.random.Generator) -> tuple[F
     return squares, contrasts
 
 
-def _normal(share: Floats, sizes: Floats, rng: np.random.Generator) -> Floats:
+def _normal(share: Floats, sizes: Floats, draws: int, rng: np.random.Generator) -> Floats:
     """Normal approximations of random counts with the same totals."""
-    noise = rng.standard_normal((DRAWS, len(share), len(sizes)))
+    noise = rng.standard_normal((draws, len(share), len(sizes)))
     root, weight = np.sqrt(share)[:, None], np.sqrt(sizes / sizes.sum())
     noise -= root * (root * noise).sum(axis=1, keepdims=True)
     noise -= weight * (noise * weight).sum(axis=2, keepdims=True)
     return np.asarray(np.outer(share, sizes) + noise * root * np.sqrt(sizes))
 
 
-def _combined(observed: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> float:
+def _combined(observed: tuple[float, float], drawn: tuple[Floats, Floats], tail: Any) -> Test:
     """The p-value of the smaller of two p-values, each relative to its share of the error."""
     smaller = np.full(len(drawn[0]), np.inf)
     smallest = np.inf
@@ -256,7 +280,15 @@ def _combined(observed: tuple[float, float], drawn: tuple[Floats, Floats], tail:
         smallest = min(smallest, float(1 + above) / (len(values) + 1) / share)
     extreme = int(np.count_nonzero(smaller <= smallest))
     p_value = (1 + extreme) / (1 + len(smaller))
-    return p_value if extreme >= ENOUGH else min(p_value, tail())
+    return _with_tail(p_value, extreme, len(smaller), tail)
+
+
+def _with_tail(p_value: float, extreme: int, draws: int, tail: Callable[[], float]) -> Test:
+    """The share of draws that are as extreme; where they are too few, the tail if it is smaller."""
+    beyond = tail() if extreme < ENOUGH else np.inf
+    if beyond < p_value:
+        return Test(beyond)
+    return Test(p_value, float(np.sqrt(p_value * (1 - p_value) / draws)))
 
 
 def _count_tail(strata: Sequence[Floats]) -> float:
@@ -297,15 +329,15 @@ def _merged(counts: Floats) -> Floats | None:
     return _observed(columns)
 
 
-def _studentized(cloud: Cloud, shared: int = 0) -> float:
-    """The p-value of values with standard errors being all equal.
+def _studentized(cloud: Cloud, shared: int = 0) -> Test:
+    """Test that values with standard errors are all equal.
 
     `shared` is the number of clusters that groups share, which all errors are estimated from.
     """
     from scipy.special import chdtrc
 
     if np.ptp(cloud.values) <= ROUNDING * np.abs(cloud.values).max():  # constants have no errors
-        return 1.0
+        return Test(1.0)
     # Draws do not depend on names, nor ties on the order of summation.
     rounded = np.array([cloud.at(-1.0), cloud.values]) / np.ptp(cloud.values)
     order = np.lexsort(np.round(rounded, TIED))
@@ -321,27 +353,35 @@ def _studentized(cloud: Cloud, shared: int = 0) -> float:
         square = min(square, _hotelling(distance, np.ones(groups), groups - 1, shared))
         contrast = min(contrast, _hotelling(distance[[place]], part[[place]], 1, shared))
     if groups == 2:  # both statistics are the same
-        return float(chdtrc(1, max(square, 0.0)))
-    noise = np.random.default_rng(groups).standard_normal((DRAWS, groups))
-    noise -= weight * (noise @ weight)[:, None]
-    # Directions are drawn, lengths are quantiles: the same draws serve all data, without bias.
-    squares = _chi_squared(groups - 1)
-    noise *= np.sqrt(squares / (noise**2).sum(axis=1))[:, None]
-    contrasts = (noise**2 / np.maximum(1 - weight**2, 1e-9)).max(axis=1)
+        return Test(float(chdtrc(1, max(square, 0.0))))
 
     def tail() -> float:
         single = groups * float(chdtrc(1, max(contrast, 0.0)))
         return min(1.0, float(chdtrc(groups - 1, square)) / SHARES[0], single / SHARES[1])
 
-    return _combined((square, contrast), (squares, contrasts), tail)
+    def drawn(draws: int) -> Test:
+        noise = np.random.default_rng(groups).standard_normal((draws, groups))
+        noise -= weight * (noise @ weight)[:, None]
+        # Directions are drawn, lengths are quantiles: the same draws serve all data, without bias.
+        squares = _chi_squared(groups - 1, draws)
+        noise *= np.sqrt(squares / (noise**2).sum(axis=1))[:, None]
+        contrasts = (noise**2 / part).max(axis=1)
+        return _combined((square, contrast), (squares, contrasts), tail)
+
+    return _refined(drawn, groups)
 
 
 @lru_cache(maxsize=64)
-def _chi_squared(free: int) -> Floats:
+def _chi_squared(free: int, draws: int) -> Floats:
     """Evenly spaced quantiles of a chi-squared variable, one for each draw."""
     from scipy.special import chdtri
 
-    return np.asarray(chdtri(free, EVENLY))
+    return np.asarray(chdtri(free, _evenly(draws)))
+
+
+def _evenly(draws: int) -> Floats:
+    """Evenly spaced probabilities, one for each draw."""
+    return (np.arange(draws) + 0.5) / draws
 
 
 def _nearest_by_t(cloud: Cloud, free: float) -> Floats:
@@ -379,8 +419,8 @@ def _hotelling(distance: Floats, part: Floats, contrasts: int, clusters: int) ->
     return float(chdtri(contrasts, max(tail, 1e-300)))
 
 
-def same_distributions(scores: Distribution, estimates: Estimates) -> float:
-    """The p-value of equal distributions.
+def same_distributions(scores: Distribution, estimates: Estimates) -> Test:
+    """Test that distributions are equal.
 
     It combines the k-sample Anderson–Darling statistic with the largest Kolmogorov–Smirnov
     statistic of one group against the others.
@@ -390,11 +430,11 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
     square = scores.squared_weights
     mass = np.bincount(codes, weight, minlength=groups).astype(np.float64)
     if np.count_nonzero(mass) < 2:
-        return np.nan
+        return Test(np.nan)
     pooled = np.cumsum(weight) / weight.sum()
     ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
     if len(ends) < 2:  # one value: all shares are 1 up to rounding
-        return 1.0
+        return Test(1.0)
     table = _cuts_table(codes, weight, ends, pooled, groups)
     if scores.weights is None and not scores.clusters and not scores.survey:
         largest = _largest_gaps(scores, pooled, ends)
@@ -426,8 +466,8 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> float:
     )
 
 
-def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Floats) -> float:
-    """The p-value of equal distributions of weighted or dependent rows, by normal processes.
+def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Floats) -> Test:
+    """Test that distributions of weighted or dependent rows are equal, by normal processes.
 
     Row i moves a group's share at or below t by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so the shares at s and t
     have the covariance H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
@@ -443,33 +483,36 @@ def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Fl
     ]
     steps = np.diff(np.append(0.0, common), append=1.0)
     weights = np.nan_to_num(ratio((steps[:-1] + steps[1:]) / 2, common * (1 - common)))
-    normal = ndtri(EVENLY)
     widest = np.array([np.sqrt((root**2).sum(axis=1).max()) for root in roots])
     scale = np.maximum(widest, 1e-300) * np.maximum(1 - part, 1e-12)
+    distance = shares - common
+    square = float(sizes @ (distance**2 @ weights))
+    gap = float((np.abs(distance).max(axis=1) / scale).max())
 
-    def noise(group: int) -> Floats:
+    def noise(group: int, draws: int) -> Floats:
         rng = np.random.default_rng([groups, group])
-        order = rng.permuted(np.broadcast_to(normal, (len(common), DRAWS)), axis=1)
-        return np.asarray(order.T @ roots[group].T)
+        normal = np.broadcast_to(ndtri(_evenly(draws)), (len(common), draws))
+        return np.asarray(rng.permuted(normal, axis=1).T @ roots[group].T)
 
-    mean = np.sum([part[a] * noise(a) for a in range(groups)], axis=0)
-    squares, gaps = np.zeros(DRAWS), np.zeros(DRAWS)
-    for a in range(groups):
-        deviations = noise(a) - mean
-        squares += sizes[a] * (deviations**2 @ weights)
-        gaps = np.maximum(gaps, np.abs(deviations).max(axis=1) / scale[a])
-    deviations = shares - common
-    square = float(sizes @ (deviations**2 @ weights))
-    gap = float((np.abs(deviations).max(axis=1) / scale).max())
+    def drawn(draws: int) -> Test:
+        mean = np.sum([part[a] * noise(a, draws) for a in range(groups)], axis=0)
+        squares, gaps = np.zeros(draws), np.zeros(draws)
+        for a in range(groups):
+            deviations = noise(a, draws) - mean
+            squares += sizes[a] * (deviations**2 @ weights)
+            gaps = np.maximum(gaps, np.abs(deviations).max(axis=1) / scale[a])
 
-    def tail() -> float:
-        free = groups - 1
-        beyond = 2 * (square / max(float(squares.mean()), 1e-300) - 0.5) * free
-        # A bridge of standard deviation at most 1/2 exceeds x / 2 no more often than Kolmogorov's.
-        single = groups * float(kolmogorov(gap / 2))
-        return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], single / SHARES[1])
+        def tail() -> float:
+            free = groups - 1
+            beyond = 2 * (square / max(float(squares.mean()), 1e-300) - 0.5) * free
+            # A bridge of standard deviation at most 1/2 exceeds x / 2 no more often than
+            # Kolmogorov's.
+            single = groups * float(kolmogorov(gap / 2))
+            return min(1.0, float(chdtrc(free, max(beyond, 0.0))) / SHARES[0], single / SHARES[1])
 
-    return _combined((square, gap), (squares, gaps), tail)
+        return _combined((square, gap), (squares, gaps), tail)
+
+    return _refined(drawn, len(common) * groups)
 
 
 def _root(squared_shares: Floats, common: Floats) -> Floats:
@@ -516,8 +559,8 @@ def _cuts_table(codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: i
     return np.column_stack([shares, pooled[cuts]])
 
 
-def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floats) -> float:
-    """The p-value of both statistics from their asymptotic distributions, for independent rows."""
+def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floats) -> Test:
+    """Both statistics by their asymptotic distributions, for independent rows."""
     from scipy.special import chdtrc, kolmogorov
 
     observed = mass > 0
@@ -533,15 +576,23 @@ def _distribution_tail(largest: Floats, table: Floats, sizes: Floats, mass: Floa
     omnibus = float((weights @ squares * sizes)[observed].sum())
     free = int(observed.sum()) - 1
     terms = 1.0 / (np.arange(1, 60) * np.arange(2, 61))
-    rng = np.random.default_rng(free)
-    quantiles = np.broadcast_to(_chi_squared(free), (len(terms), DRAWS))
-    drawn = terms @ rng.permuted(quantiles, axis=1)  # each term in an order of its own
-    beyond = int(np.count_nonzero(drawn >= omnibus))
-    p_value = (1 + beyond) / (1 + DRAWS)
-    if beyond < ENOUGH:
-        remaining = free * (1 - terms[0])
-        p_value = min(p_value, float(chdtrc(free, max(2 * (omnibus - remaining), 0.0))))
-    return min(1.0, p_value / SHARES[0], single / SHARES[1])
+    remaining = free * (1 - terms[0])
+
+    def drawn(draws: int) -> Test:
+        rng = np.random.default_rng(free)
+        quantiles = np.broadcast_to(_chi_squared(free, draws), (len(terms), draws))
+        sums = terms @ rng.permuted(quantiles, axis=1)  # each term in an order of its own
+        beyond = int(np.count_nonzero(sums >= omnibus))
+        test = _with_tail(
+            (1 + beyond) / (1 + draws),
+            beyond,
+            draws,
+            lambda: float(chdtrc(free, max(2 * (omnibus - remaining), 0.0))),
+        )
+        each = Test(test.p_value / SHARES[0], test.error / SHARES[0]), Test(single / SHARES[1])
+        return min(*each, Test(1.0))
+
+    return _refined(drawn, len(terms))
 
 
 # Correction for multiple testing.

@@ -156,7 +156,9 @@ def interval(
     if to is not None and to != "best":
         return _reference_interval(estimates, reading, to, confidence, method)
     source = reading.source
-    p_value = np.nan if method == "guaranteed" else homogeneity(source, definition, estimates)
+    p_value = np.nan
+    if method != "guaranteed":
+        p_value = homogeneity(source, definition, estimates).p_value
     evidence = estimates, reading.settings, reading, source
     return interval_of(*evidence, confidence, p_value, method)
 

@@ -84,6 +84,7 @@ def values(document: Document) -> Fold:
             "every measure."
         ),
         findings_table(document),
+        *_drawn(document),
         Terms(meanings, "meanings"),
         Text(
             f"The dot is the observed value, the line the {percent(document['confidence'])} "
@@ -127,11 +128,23 @@ def _has_unit(finding: Document, bounds: Mapping[str, Sequence[float | None]]) -
 def values_as_text(document: Document) -> Iterable[Any]:
     """Every value where nothing can be opened: a table, conclusions, and what was left out."""
     yield findings_table(document)
+    yield from _drawn(document)
     conclusions = {f["criterion"]: f["conclusion"] for f in document["findings"]}
     yield Bullets([f"{words(name)}: {conclusion}" for name, conclusion in conclusions.items()])
     undefined = list(_left_out(document))
     if undefined:
         yield Bullets(undefined, head="Left out where there is nothing to divide by (0/0):")
+
+
+def _drawn(document: Document) -> Iterable[Text]:
+    """How precise p-values are that come from random draws."""
+    errors = [f["p_error"] for f in document["findings"] if f["p_error"]]
+    if errors:
+        yield Text(
+            "Some p-values are shares of random draws, the same in every run: their Monte Carlo "
+            f"standard error is at most {number(max(errors), toward=1)}.",
+            "quiet",
+        )
 
 
 def _left_out(document: Document) -> Iterable[str]:
