@@ -77,6 +77,7 @@ class World:
             "low": max(value - 1.3 * error, 0.0),
             "high": value + 0.4 * error,
             "p_value": 0.0003 if beyond else 0.31,
+            "p_error": 0.0 if beyond else 0.01,
             "p_adjusted": 0.0099 if beyond else 1.0,
             "verdict": "differs" if beyond else "cannot tell",
             "judged": None,
