@@ -173,7 +173,9 @@ def dealt(outcomes, sizes):
 def test_dealt_tables_have_the_statistics_of_all_ways_to_deal(outcomes, sizes):
     tables = np.array(list(dealt(outcomes, sizes)))
     expected = _statistics(tables)
-    drawn = _dealt(np.array(outcomes, float), np.array(sizes, float), DRAWS, np.random.default_rng(0))
+    drawn = _dealt(
+        np.array(outcomes, float), np.array(sizes, float), DRAWS, np.random.default_rng(0)
+    )
     for exact, found in zip(expected, drawn, strict=True):
         kinds = np.unique(exact.round(9))
         assert set(found.round(9)) <= set(kinds)
@@ -318,7 +320,8 @@ def test_the_smallest_of_several_p_values_counts_for_all():
     estimates = estimates_of(counts, asked)
     hits, sizes = estimates.counts
     each = [
-        _independence([_ordered(size - hit, hit)]).p_value for hit, size in zip(hits, sizes, strict=True)
+        _independence([_ordered(size - hit, hit)]).p_value
+        for hit, size in zip(hits, sizes, strict=True)
     ]
     expected = min(1.0, len(each) * min(each))
     assert homogeneity(counts, asked, estimates).p_value == pytest.approx(expected)
