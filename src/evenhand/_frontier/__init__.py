@@ -1,4 +1,4 @@
-"""The frontier: what less disparity costs, proved, and rules that can be deployed."""
+"""The frontier of disparity and cost, with proofs and rules that can be deployed."""
 
 from evenhand._frontier.api import frontier
 from evenhand._frontier.regression import RegressionFrontier, RegressionRule

@@ -1,4 +1,4 @@
-"""Rows with predicted amounts, counted once; what a plan makes of them is read off the counts."""
+"""Rows with predicted amounts, counted once; the effects of a plan are computed from counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Amounts:
 
     @property
     def error(self) -> float:
-        """The root of the mean squared error, NaN where the truth is not known."""
+        """The root mean squared error; NaN if the truth is unknown."""
         if self.truth is None:
             return float("nan")
         return float(np.sqrt(np.average((self.truth - self.predicted) ** 2, weights=self.weight)))
@@ -51,7 +51,7 @@ class Amounts:
 
     @property
     def codes(self) -> Codes:
-        """The place of each row's group."""
+        """The index of each row's group."""
         return np.asarray(self.whom.codes, np.intp)
 
     def take(self, rows: Any) -> Amounts:
@@ -65,7 +65,7 @@ class Amounts:
 def read_amounts(
     y_true: Any, predicted: Any, features: Any, sample_weight: Any, like: Amounts | None = None
 ) -> Amounts:
-    """The rows, checked; `like` others, they have their groups."""
+    """The rows, checked; with the groups of the rows `like`, if these are passed."""
     rows = Amounts(
         None if y_true is None else finite(y_true, "y_true"),
         finite(predicted, "y_score"),
@@ -90,9 +90,9 @@ def read_amounts(
         rows = rows.take(rows.masses > 0)
         check_everyone(rows.codes, rows.whom.labels)
         return rows
-    known = like.whom
-    codes = places_of(rows.whom, known.labels).astype(np.uint32)
-    whom = Groups(codes, known.labels, known.names, rows.whom.notes)
+    reference = like.whom
+    codes = places_of(rows.whom, reference.labels).astype(np.uint32)
+    whom = Groups(codes, reference.labels, reference.names, rows.whom.notes)
     return Amounts(rows.truth, rows.predicted, whom, rows.weight)
 
 
@@ -100,8 +100,8 @@ def read_amounts(
 class Binned:
     """Rows by group and bin of the prediction: weights, and sums of the truth.
 
-    Lots are not drawn: expected CDFs and errors follow from the counts, so that the cost of a
-    point of the curve does not depend on the number of rows.
+    Nothing is drawn at random: expected CDFs and errors follow from the counts, so that the
+    computation does not depend on the number of rows.
     """
 
     support: Support
@@ -127,47 +127,50 @@ class Binned:
 
     @property
     def _levels(self) -> Floats:
-        """The CDFs with a 0 before them; of a group without rows, zeros."""
+        """The CDFs with a leading 0; zeros for a group without rows."""
         total = np.maximum(self.mass.sum(axis=1, keepdims=True), 1e-300)
         levels = np.minimum(np.cumsum(self.mass, axis=1) / total, 1.0)
         levels[self.mass.sum(axis=1) > 0, -1] = 1.0
         return np.pad(levels, ((0, 0), (1, 0)))
 
     def moved(self, plan: Plan) -> Floats:
-        """The expected CDFs of groups that have rows, after a plan that others were fitted to."""
+        """The expected CDFs of groups with rows, after a plan fitted to other rows."""
         before = np.pad(plan.supply.cdfs, ((0, 0), (1, 0)))
-        seen = np.flatnonzero(self.mass.sum(axis=1))
-        return np.array([np.interp(plan.after[a], before[a], self._levels[a]) for a in seen])
+        present = np.flatnonzero(self.mass.sum(axis=1))
+        return np.array([np.interp(plan.after[a], before[a], self._levels[a]) for a in present])
 
     def error(self, plan: Plan) -> float:
-        """The root of the expected squared error after a plan, NaN where the truth is not known."""
+        """The root of the expected squared error after a plan; NaN if the truth is unknown."""
         if self.truth is None:
             return float("nan")
         mean, square = _moments(plan)
-        whole = self.square - 2 * (self.truth * mean).sum() + (self.mass * square).sum()
-        return float(np.sqrt(max(whole, 0.0) / self.mass.sum()))
+        total = self.square - 2 * (self.truth * mean).sum() + (self.mass * square).sum()
+        return float(np.sqrt(max(total, 0.0) / self.mass.sum()))
 
 
 def _moments(plan: Plan) -> tuple[Floats, Floats]:
-    """Where each bin of each group goes: the mean, and the mean square."""
+    """The mean and mean square of the new values of each bin and group."""
     levels = np.pad(plan.supply.cdfs, ((0, 0), (1, 0)))
     width, points = np.diff(levels, axis=1), plan.support.points
     first = (plan.after > 0).argmax(axis=1)[:, None]
-    found = []
+    moments = []
     for values in (points, points**2):
         after = Supply(values, plan.after, plan.supply.share)
         mass = np.diff(after.integral(levels), axis=1)
-        at = [
-            np.searchsorted(own, level[1:]) for own, level in zip(plan.after, levels, strict=True)
+        destinations = [
+            np.searchsorted(after_levels, level[1:])
+            for after_levels, level in zip(plan.after, levels, strict=True)
         ]
-        alone = values[np.clip(np.array(at), first, len(points) - 1)]  # a bin without rows
-        found.append(np.where(width > 1e-12, mass / np.maximum(width, 1e-12), alone))
-    return found[0], found[1]
+        single = values[
+            np.clip(np.array(destinations), first, len(points) - 1)
+        ]  # a bin without rows
+        moments.append(np.where(width > 1e-12, mass / np.maximum(width, 1e-12), single))
+    return moments[0], moments[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Rows by group: weight, mean prediction, and mean and mean square of what truth adds."""
+    """Rows by group: weight, mean prediction, and mean and mean square of the residuals."""
 
     mass: Floats
     mean: Floats
@@ -179,15 +182,17 @@ class Means:
         """Sum up the rows once."""
         count, weight, codes = len(rows.whom.labels), rows.masses, rows.codes
         mass = np.bincount(codes, weight, count).astype(np.float64)
-        rest = np.full(len(weight), np.nan) if rows.truth is None else rows.truth - rows.predicted
+        residual = (
+            np.full(len(weight), np.nan) if rows.truth is None else rows.truth - rows.predicted
+        )
         sums = [
             np.bincount(codes, weight * column, count) / np.where(mass > 0, mass, np.nan)
-            for column in (rows.predicted, rest, rest**2)
+            for column in (rows.predicted, residual, residual**2)
         ]
         return cls(mass, *sums)
 
     def error(self, shifts: Floats) -> float:
         """The root of the mean squared error after shifts."""
-        seen = self.mass > 0
-        square = (self.square - 2 * shifts * self.bias + shifts**2)[seen]
-        return float(np.sqrt(np.average(square, weights=self.mass[seen])))
+        present = self.mass > 0
+        square = (self.square - 2 * shifts * self.bias + shifts**2)[present]
+        return float(np.sqrt(np.average(square, weights=self.mass[present])))

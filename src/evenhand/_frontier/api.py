@@ -1,4 +1,4 @@
-"""`frontier`: what less disparity costs, of every rule on some scores."""
+"""`frontier`: the least cost of any rule on some scores, by disparity."""
 
 from __future__ import annotations
 
@@ -20,8 +20,13 @@ from evenhand._data.roles import OF_RANKINGS
 from evenhand._errors import InputError
 from evenhand._frontier import regression
 from evenhand._frontier.amounts import read_amounts
-from evenhand._frontier.held_out import amounts_apart, apart, decisions_of, weighing
-from evenhand._frontier.judging import Judged, judged, with_interval
+from evenhand._frontier.held_out import (
+    decisions_of,
+    split_amounts,
+    split_rows,
+    with_positive_weight,
+)
+from evenhand._frontier.judging import Judgement, judged, with_interval
 from evenhand._frontier.notes import notes
 from evenhand._frontier.regression import RegressionFrontier, regression_frontier
 from evenhand._frontier.result import Frontier, Point
@@ -36,7 +41,7 @@ from evenhand.mitigation.crossfit.rows import Rows, read_rows
 from evenhand.mitigation.crossfit.tracing import Tracer, tracer_of
 from evenhand.mitigation.optimal import Solution
 
-NOT_TRACED = (  # roles of columns that rules on scores do not know
+NOT_TRACED = (  # roles of columns that rules on scores do not use
     *OF_RANKINGS,
     "threshold",
     "strata",
@@ -76,21 +81,20 @@ def frontier(
 ) -> Frontier | RegressionFrontier:
     """Trace the least cost of any rule on these scores for each disparity.
 
-    Scores are those of one of two classes, higher for those more likely to be of it; or the
-    probability of every class, in the order of the labels; or a fitted classifier, which is asked
-    for them with `data`. Decisions in use, `y_pred`, are placed beside the curve; by default the
-    class of the largest probability. Without `y_true` the scores are believed, which must then be
-    probabilities.
+    Scores are those of one of two classes, where higher means more likely; or the probability of
+    every class, in the order of the labels; or a fitted classifier, which computes them from
+    `data`. The decisions in use, `y_pred`, are compared with the curve; by default the class of the
+    largest probability. Without `y_true`, scores must be probabilities, and are taken as correct.
 
-    Where nobody's group is known, pass `sensitive_features=evenhand.probable(...)`. Rules then go
-    by scores and probabilities of groups, and the disparity is the worst that these allow; with
-    `assuming="weighted"` it is that of people who count in each group with its probability.
+    If group memberships are unknown, pass `sensitive_features=evenhand.probable(...)`. Rules then
+    use scores and group probabilities, and the disparity is the largest that these allow; with
+    `assuming="weighted"` people count in each group with its probability.
 
     Parameters
     ----------
     {data}
     criterion : str, default "statistical_parity"
-        "statistical_parity", "selection_rate_ratio" (the favorable class alone),
+        "statistical_parity", "selection_rate_ratio" (only the favorable class),
         "equal_opportunity", "predictive_equality", "equalized_odds" or "average_odds". For
         predicted amounts in place of scores, "strong_parity", "wasserstein_parity" or
         "weak_parity".
@@ -98,50 +102,50 @@ def frontier(
         How unequal the groups' rates are: "mpd", the default, "gini", "pq", "shortfall", or a
         `Measure` whose bounds can be solved for. A shortfall of 0.2 is the four-fifths rule.
     cost : array-like, mapping or None, default None
-        What a decision costs, as a matrix (true class, decision), or of two classes as
+        The cost of decisions, as a matrix (true class, decision), or for two classes as
         {"false_positive": …, "false_negative": …}. None: 1 for every wrong decision.
     values : int or sequence of float, default 20
-        How many points, evenly spaced in disparity, or at which bounds.
+        The number of points, evenly spaced in disparity, or the bounds themselves.
     test : tuple (y_true, y_score, sensitive_features), optional
-        Rows on which the rules are judged; with `group_proba`, theirs comes fourth.
+        Rows for evaluating the rules; with `group_proba`, theirs comes fourth.
     held_out : float, optional
-        In place of `test`: the share of the rows that are left out of the fit and judged on.
+        In place of `test`: the share of the rows to leave out of the fit and evaluate on.
     also : mapping of str to float, or sequence of (criterion, measure, bound), default ()
-        Further criteria that must hold at every point; in a mapping, by the same measure.
+        Further criteria with bounds that hold at every point; in a mapping, by the same measure.
     at_least : mapping of str to float, optional
         Lower bounds on every group's "selection_rate", "true_positive_rate" or
         "false_positive_rate".
     at_most : mapping of str to float, optional
         Upper bounds on them.
     capacity : int or float, optional
-        How many of the fitting rows are selected: a number of them, or if below 1 their share.
+        The number of fitting rows to select, or if below 1 their share.
     reference : label, optional
-        The group beside which all others are measured, by "mpd" or "shortfall".
+        The group with which all others are compared, by "mpd" or "shortfall".
     rate_error : float, "cross-fit" or None, default "cross-fit"
         The largest standard error that a group's rate may have under the recommended rules. The
-        smaller the group, the more of its rows are decided at random, at a rate that is known. By
-        default the one that does best on rows left out of the fit, which may be none.
+        smaller the group, the more of its rows are decided at random, at a fixed rate. By default
+        the value that does best on rows left out of the fit, which may be none.
     truth : {"labels", "scores"}, optional
-        By what rules are judged: with two classes by the labels, and then scores need not be
-        calibrated; with more by the scores, which must be. By default the recommended rules of two
-        classes are fitted to the scores, which scatter less, unless these are off or rules fitted
-        to labels do better on rows left out, by more than a standard error.
+        The truth that rules are evaluated by: with two classes the labels, so that scores need not
+        be calibrated; with more the scores, which must be. By default the recommended rules of two
+        classes are fitted to the scores, which are less noisy, unless these are miscalibrated or
+        rules fitted to labels do better on rows left out, by more than a standard error.
     recalibrate : bool, default False
-        Whether rules believe the scores as they come, or what the labels of the fitting rows make
-        of them: each group's scores stay as they are, or are mapped as those of all groups or of
-        the group alone, whichever is nearest to labels left out. Of two classes the map is
-        isotonic; of more, and with `group_proba`, it mixes the probabilities. Rules hold the map.
+        Whether scores are recalibrated by the labels of the fitting rows: each group's scores stay
+        unchanged, or are mapped like those of all groups or of the group by itself, whichever is
+        nearest to labels left out. With two classes the map is isotonic; with more, and with
+        `group_proba`, it mixes the probabilities. Rules include the map.
     rising : bool, default True
-        Of two classes, where rules know the group: whether recommended rules may never prefer a
-        lower score to a higher one of the same group. What that costs is told; the proved curve
-        is that of all rules. False recommends the optimum of all rules.
+        With two classes, where rules know the group: whether recommended rules must never prefer a
+        lower score to a higher one in the same group. The summary says what that costs; the proved
+        curve is that of all rules. False recommends the optimum of all rules.
     group_proba : array-like of shape (n_rows, n_groups), optional
-        The probability of each group by the features alone, in the order of the groups' labels.
-        Rules then do not know the group when they decide, and are judged by the scores.
+        The probability of each group given only the features, in the order of the groups' labels.
+        Rules then do not know the group when they decide, and are evaluated by the scores.
     confidence : float, default 0.95
-        Of the intervals on test rows.
+        The confidence of intervals on test rows.
     random_state : int, Generator, RandomState or None, default 0
-        Of the folds, the rows held out, and the decisions drawn for intervals.
+        The seed of the folds, of the rows held out, and of decisions drawn for intervals.
 
     Returns
     -------
@@ -151,7 +155,7 @@ def frontier(
     Raises
     ------
     InputError
-        If a value cannot be used, or no rule meets what is required; it names what conflicts.
+        If a value cannot be used, or no rule meets the requirements; it names those in conflict.
 
     See Also
     --------
@@ -159,10 +163,10 @@ def frontier(
 
     Notes
     -----
-    A rule decides by group and score: any mixture, at random, of thresholds for each group. Its
-    rates and its cost are linear in the decisions, so that the best one is the solution of a
-    convex program, whose dual proves that there is no better; see the explanation "theory".
-    Using the group in decisions may be unlawful where you are, even in order to be fairer.
+    A rule decides by group and score: any random mixture of thresholds for each group. Its rates
+    and cost are linear in the decisions, so that the best rule solves a convex program, whose dual
+    proves that no rule is better; see the explanation "theory". Using the group in decisions may be
+    unlawful where you are, even in order to be fairer.
 
     Examples
     --------
@@ -185,28 +189,28 @@ def frontier(
     check_kinds(confidence=confidence, held_out=held_out, capacity=capacity, classes=data.classes)
     check_kinds(also=also, at_least=at_least, at_most=at_most, recalibrate=recalibrate, truth=truth)
     check_kinds(rising=rising)
-    asked, kind, data = criterion_of(criterion, data), data.kind, data.in_memory()
+    definition, kind, data = criterion_of(criterion, data), data.kind, data.in_memory()
     if isinstance(data.sensitive_features, Probable):
         whom = data.sensitive_features.read(data.data)
         data = replace(data, sensitive_features=whom)
-    criterion = asked.name
+    criterion = definition.name
     if measure is None:
-        measure = DEFAULT_MEASURE if resolve(asked.measure).falls else asked.measure
+        measure = DEFAULT_MEASURE if resolve(definition.measure).falls else definition.measure
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     seed, points = seed_of(random_state), _read_values(values)
     score_of = data.score_of
-    known = _scored(data).columns(
+    columns = _scored(data).columns(
         "y_true", "y_score", "y_pred", "sensitive_features", "sample_weight", "classes"
     )
-    labels = known.pop("classes")
-    y_true, y_score, y_pred, sensitive_features, sample_weight = known.values()
+    labels = columns.pop("classes")
+    y_true, y_score, y_pred, sensitive_features, sample_weight = columns.values()
     check_distinct(
         y_true=y_true, y_pred=y_pred, y_score=y_score, sensitive_features=sensitive_features
     )
     is_unknown = isinstance(sensitive_features, Probable)
     check_order(
-        **known | ({"sensitive_features": None} if is_unknown else {}), group_proba=group_proba
+        **columns | ({"sensitive_features": None} if is_unknown else {}), group_proba=group_proba
     )
     if criterion in regression.CRITERIA:
         if recalibrate:
@@ -225,12 +229,12 @@ def frontier(
             "group_proba": group_proba,
             "score_of": score_of,
         }
-        for name, given in about_classes.items():
-            if given is not None:
+        for name, argument in about_classes.items():
+            if argument is not None:
                 raise InputError(f"{name}= is about classes; {criterion} is about amounts.")
-        amounts, others = amounts_apart(amounts, test, held_out, seed)
+        amounts, test_amounts = split_amounts(amounts, test, held_out, seed)
         return regression_frontier(
-            amounts, criterion, measure, points, others, kind, confidence, seed
+            amounts, criterion, measure, points, test_amounts, kind, confidence, seed
         )
     if is_unknown and recalibrate:
         raise InputError("Scores are recalibrated where all groups are known.")
@@ -260,8 +264,8 @@ def frontier(
         capacity=capacity,
     )
     decisions = decisions_of(y_pred, rows)
-    rows, decisions = weighing(rows, decisions)
-    rows, decisions, other, other_decisions = apart(rows, decisions, test, held_out, seed)
+    rows, decisions = with_positive_weight(rows, decisions)
+    rows, decisions, test_rows, test_decisions = split_rows(rows, decisions, test, held_out, seed)
     model = judged(rows, decisions, question)
     if np.isnan(model.value):
         raise InputError(
@@ -280,11 +284,11 @@ def frontier(
     rises = tracer_of(rows, question, judge, maps, rising=rising)
     rise = _rising(rises, bounds, solutions)
     same = advice.truth == judge and not advice.has_lots
-    ours = rise if same else list(advice.along(bounds))
+    recommended = rise if same else list(advice.along(bounds))
     traced = [
-        _point(rows, other, question, bound, solution, rule, confidence, seed, costs)
+        _point(rows, test_rows, question, bound, solution, rule, confidence, seed, costs)
         for bound, solution, rule, costs in zip(
-            bounds, solutions, ours, _cost_of_rising(solutions, rise), strict=True
+            bounds, solutions, recommended, _cost_of_rising(solutions, rise), strict=True
         )
     ]
     return Frontier(
@@ -292,7 +296,7 @@ def frontier(
         rows,
         tuple(traced),
         model,
-        None if other is None else judged(other, other_decisions, question),
+        None if test_rows is None else judged(test_rows, test_decisions, question),
         notes(rows, judge, maps),
         advice,
         proved,
@@ -301,7 +305,7 @@ def frontier(
 
 
 def _scored(data: Data) -> Data:
-    """The data with the probabilities of a classifier that stands in place of scores."""
+    """The data with the probabilities of a classifier that was passed in place of scores."""
     model = data.y_score
     if not callable(getattr(model, "predict_proba", None)):
         return data
@@ -340,7 +344,7 @@ def _truth(truth: str | None, rows: Rows, recalibrate: bool) -> str:
 
 
 def _read_values(values: Any) -> int | list[float]:
-    """How many points, or at which bounds, in order."""
+    """The number of points, or the sorted bounds."""
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
         if not 2 <= values <= MOST_POINTS:
             raise InputError(
@@ -356,49 +360,50 @@ def _read_values(values: Any) -> int | list[float]:
 def _rising(
     tracer: Tracer, bounds: Sequence[float], solutions: Sequence[Solution]
 ) -> list[Solution]:
-    """The cheapest rising rule at each bound: the cheapest of all, where it is one."""
+    """The cheapest rising rule at each bound, which may be the cheapest of all rules."""
     if not tracer.population.rising:
         return list(solutions)
-    fall = [at for at, solution in enumerate(solutions) if not solution.rule.rising]
-    found = dict(zip(fall, tracer.along([bounds[at] for at in fall]), strict=True))
-    return [found.get(at, solution) for at, solution in enumerate(solutions)]
+    falling = [place for place, solution in enumerate(solutions) if not solution.rule.rising]
+    replaced = dict(zip(falling, tracer.along([bounds[place] for place in falling]), strict=True))
+    return [replaced.get(place, solution) for place, solution in enumerate(solutions)]
 
 
 def _cost_of_rising(solutions: Sequence[Solution], rise: Sequence[Solution]) -> list[float]:
-    """How much more the cheapest rising rules cost than the cheapest of all, by bound."""
-    more = [own.cost - least.cost for own, least in zip(rise, solutions, strict=True)]
-    return [cost if cost > 3e-6 else 0.0 for cost in more]  # what solvers may be off by
+    """The extra cost of the cheapest rising rules over the cheapest of all, by bound."""
+    extra = [rising.cost - cheapest.cost for rising, cheapest in zip(rise, solutions, strict=True)]
+    return [cost if cost > 3e-6 else 0.0 for cost in extra]  # the tolerance of the solvers
 
 
 def _point(
     rows: Rows,
-    other: Rows | None,
+    test_rows: Rows | None,
     question: Objective,
     bound: float,
     solution: Solution,
-    ours: Solution,
+    recommended: Solution,
     confidence: float,
     random_state: int,
     rising_cost: float,
 ) -> Point:
-    chances = ours.rule.probabilities(rows.features, rows.known)
+    """The frontier at one bound, with its recommended rule evaluated on all rows."""
+    chances = recommended.rule.probabilities(rows.features, rows.known)
     fitted = judged(rows, chances, question)
-    if ours is solution:
+    if recommended is solution:
         accuracy = fitted.accuracy
     else:
-        least = solution.rule.probabilities(rows.features, rows.known)
-        accuracy = judged(rows, least, question).accuracy
-    test: Judged | None = None
-    if other is not None:
-        chances = ours.rule.probabilities(other.features, other.known)
-        test = with_interval(other, chances, question, confidence, random_state)
+        cheapest = solution.rule.probabilities(rows.features, rows.known)
+        accuracy = judged(rows, cheapest, question).accuracy
+    test: Judgement | None = None
+    if test_rows is not None:
+        chances = recommended.rule.probabilities(test_rows.features, test_rows.known)
+        test = with_interval(test_rows, chances, question, confidence, random_state)
     return Point(
         bound,
         solution.value,
         solution.cost,
         accuracy,
         solution.gap,
-        ours.rule,
+        recommended.rule,
         fitted,
         test,
         rising_cost,

@@ -1,4 +1,4 @@
-"""What frontiers of decisions and of amounts have in common: they are curves."""
+"""The common base of frontiers of decisions and of amounts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "evenhand.frontier/1"
 
 
 class Curve(Result):
-    """A result that is a curve: the least cost at each disparity, and models beside it."""
+    """A result that is a curve: the least cost at each disparity, and the models in use."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, list[float]]:
@@ -22,7 +22,7 @@ class Curve(Result):
     @property
     @abstractmethod
     def sentences(self) -> list[str]:
-        """What the curve says, the plain sentences first."""
+        """The curve in sentences, the plain ones first."""
 
     @abstractmethod
     def _question(self) -> tuple[str, str]:
@@ -35,7 +35,7 @@ class Curve(Result):
     @property
     @abstractmethod
     def _cost_name(self) -> str:
-        """What a cost is."""
+        """The name of the cost."""
 
     @property
     def _remarks(self) -> Sequence[str]:
@@ -47,13 +47,13 @@ class Curve(Result):
         return " ".join(self.sentences)
 
     def document(self) -> dict[str, Any]:
-        """Everything as plain JSON values, by the schema "evenhand.frontier/1".
+        """All results as plain JSON values, by the schema "evenhand.frontier/1".
 
         Returns
         -------
         dict
-            "sentences" and "notes" in words; "curve" has the columns of `to_dict`, and "models"
-            where the decisions in use stand.
+            "sentences" and "notes" in words; "curve" has the columns of `to_dict`, and "models" the
+            disparity and cost of the decisions in use.
 
         """
         criterion, measure = self._question()

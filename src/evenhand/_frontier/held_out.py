@@ -1,4 +1,4 @@
-"""Rows to fit a frontier on, and rows to judge its rules by."""
+"""Rows to fit a frontier on, and rows to evaluate its rules on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evenhand._frontier.amounts import Amounts, read_amounts
 from evenhand.mitigation.crossfit.rows import Codes, Floats, Rows, check_everyone, read_rows, stream
 
 
-def amounts_apart(
+def split_amounts(
     rows: Amounts, test: Any, held_out: float | None, random_state: int
 ) -> tuple[Amounts, Amounts | None]:
-    """Rows to fit on, and rows to judge by."""
+    """Rows to fit on, and rows to evaluate on."""
     if test is not None:
         if held_out is not None:
             raise InputError("Give test rows or a share to hold out, not both.")
@@ -29,7 +29,7 @@ def amounts_apart(
 
 
 def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any:
-    """Which rows are left out of the fit."""
+    """A mask of the rows that are left out of the fit."""
     if not 0 < share < 1:
         raise InputError(f"held_out is a share between 0 and 1; it is {share}.")
     drawn = stream(random_state, 1).random(len(group)) < share
@@ -41,7 +41,7 @@ def _held_out(share: float, group: Codes, groups: int, random_state: int) -> Any
 
 
 def decisions_of(y_pred: Any, rows: Rows) -> Floats:
-    """The decisions in use as chances, 0 or 1."""
+    """The decisions in use as probabilities, 0 or 1."""
     if y_pred is None:
         if not rows.are_probabilities:
             share = np.average(rows.onehot[:, 1], weights=rows.weight)
@@ -60,20 +60,20 @@ def decisions_of(y_pred: Any, rows: Rows) -> Floats:
     return np.asarray(np.eye(len(rows.classes))[decided])
 
 
-def weighing(rows: Rows, decisions: Floats) -> tuple[Rows, Floats]:
-    """Rows that weigh something; those that do not are not there."""
+def with_positive_weight(rows: Rows, decisions: Floats) -> tuple[Rows, Floats]:
+    """Rows with positive weight, and their decisions."""
     if rows.weight.all():
         return rows, decisions
-    kept = rows.weight > 0
+    positive = rows.weight > 0
     if not rows.unknown:
-        check_everyone(rows.group[kept], rows.groups)
-    return rows.take(kept), decisions[kept]
+        check_everyone(rows.group[positive], rows.groups)
+    return rows.take(positive), decisions[positive]
 
 
-def apart(
+def split_rows(
     rows: Rows, decisions: Floats, test: Any, held_out: float | None, random_state: int
 ) -> tuple[Rows, Floats, Rows | None, Floats]:
-    """Rows to fit on with their decisions, and rows to judge by with theirs."""
+    """Rows to fit on and rows to evaluate on, each with their decisions."""
     if test is not None:
         if held_out is not None:
             raise InputError("Give test rows or a share to hold out, not both.")
@@ -83,11 +83,11 @@ def apart(
                 "test is (y_true, y_score, sensitive_features) of other rows, and group_proba "
                 "fourth where rules do not know the group."
             )
-        other = read_rows(*test[:3], group_proba=test[3] if size == 4 else None, like=rows)
-        return rows, decisions, other, decisions_of(None, other)
+        test_rows = read_rows(*test[:3], group_proba=test[3] if size == 4 else None, like=rows)
+        return rows, decisions, test_rows, decisions_of(None, test_rows)
     if held_out is None:
         return rows, decisions, None, decisions
-    every = np.zeros_like(rows.group) if rows.unknown else rows.group
+    everyone = np.zeros_like(rows.group) if rows.unknown else rows.group
     groups = 1 if rows.unknown else len(rows.groups)
-    drawn = _held_out(held_out, every, groups, random_state)
+    drawn = _held_out(held_out, everyone, groups, random_state)
     return rows.take(~drawn), decisions[~drawn], rows.take(drawn), decisions[drawn]

@@ -1,4 +1,4 @@
-"""How a rule does on rows that it was not fitted to, with intervals."""
+"""Evaluation of a rule on some rows, with intervals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from evenhand.mitigation.crossfit.rows import Floats, Rows, stream
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """Disparity and cost of decisions on some rows.
 
-    `low` and `high` are the disparity's interval, from decisions drawn once; NaN where there is
-    none. `error` is the standard error of the cost, and `aside` the disparity without groups of a
-    few rows, with the names of these.
+    `low` and `high` are the disparity's interval, from decisions drawn once; NaN if there is none.
+    `error` is the standard error of the cost, and `aside` the disparity without groups of a few
+    rows, with their names.
     """
 
     value: float
@@ -37,8 +37,8 @@ class Judged:
     aside: tuple[float, str] | None = None
 
 
-def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
-    """By the chances with which every class is decided."""
+def judged(rows: Rows, chances: Floats, question: Objective) -> Judgement:
+    """The disparity and cost of decisions with these probabilities."""
     table = rows.confusion(chances)
     spent = np.einsum("ik,ky,iy->i", rows.onehot, question.cost, chances)
     cost = question.price(table)
@@ -48,29 +48,29 @@ def judged(rows: Rows, chances: Floats, question: Objective) -> Judged:
     aside = None
     if rows.proxy is not None:
         value = question.allowed(rows, rows.onehot).gap(chances[:, 1])
-        return Judged(value, cost, accuracy, error)
+        return Judgement(value, cost, accuracy, error)
     if question.reference is None:
         sizes = rows.sizes
         names = [show(group) for group in rows.groups]
         value_of = partial(question.value, favorable=rows.favorable)
         aside = without_small(table, sizes, names, value_of)
     value = question.value(table, rows.favorable)
-    return Judged(value, cost, accuracy, error, aside=aside)
+    return Judgement(value, cost, accuracy, error, aside=aside)
 
 
 def with_interval(
     rows: Rows, chances: Floats, question: Objective, confidence: float, random_state: int
-) -> Judged:
+) -> Judgement:
     """The same with an interval of the disparity.
 
-    There is none for a shortfall beside one group: it counts those below it alone, where `interval`
-    takes the farthest on either side.
+    There is none for a shortfall from one group, which counts only groups below it, whereas
+    `interval` takes the farthest on either side.
     """
     plain = judged(rows, chances, question)
     if question.reference is not None and question.measure.is_relative:
         return plain
-    lot = stream(random_state, 3).random(len(chances))
-    decided = drawn(chances, lot)
+    draws = stream(random_state, 3).random(len(chances))
+    decided = drawn(chances, draws)
     labels = np.arange(len(rows.classes))
     favorable = rows.favorable if question.is_about_one(question.criterion) else None
     weighted = None if (rows.weight == rows.weight[0]).all() else rows.weight
@@ -89,7 +89,7 @@ def with_interval(
 
 
 def _whom(rows: Rows) -> Any:
-    """The groups of the rows, or what is known of them."""
+    """The groups of the rows, or their probabilities."""
     if not rows.unknown:
         return rows.group
     return probable(
@@ -100,11 +100,11 @@ def _whom(rows: Rows) -> Any:
 
 
 def ends(criterion: str, y_true: Any, y_pred: Any, **options: Any) -> tuple[float, float]:
-    """The ends of an interval; NaN where there is none."""
+    """The ends of an interval; NaN if there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = interval(criterion, y_true, y_pred, **options)
+            answer = interval(criterion, y_true, y_pred, **options)
     except EvenhandError:
         return float("nan"), float("nan")
-    return float(found.low), float(found.high)
+    return float(answer.low), float(answer.high)

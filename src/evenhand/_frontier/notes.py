@@ -1,4 +1,4 @@
-"""What a reader of a frontier must know: whether rules know the group, and scores to be trusted."""
+"""Notes on a frontier: whether its rules use the group, and whether its scores are calibrated."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ WEIGHTED = (
 
 
 def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str, ...]:
-    """In sentences."""
-    found = [_knowledge(rows)]
+    """The notes of a frontier, in sentences."""
+    sentences = [_knowledge(rows)]
     believed = rows if maps is None else maps.applied(rows)
     if maps is not None:
-        found.append(maps.told())
+        sentences.append(maps.told())
     if rows.truth is not None and believed.are_probabilities and not rows.unknown:
-        off = miscalibrated(believed)
-        if off and judge == "scores":
-            found.append(f"{off} The curve believes them{'' if maps else WAY_OUT}.")
-        elif off:
-            found.append(f"{off} {ORDER}")
-    return tuple(found)
+        warning = miscalibrated(believed)
+        if warning and judge == "scores":
+            sentences.append(f"{warning} The curve believes them{'' if maps else WAY_OUT}.")
+        elif warning:
+            sentences.append(f"{warning} {ORDER}")
+    return tuple(sentences)
 
 
 def _knowledge(rows: Rows) -> str:
@@ -54,23 +54,23 @@ def _knowledge(rows: Rows) -> str:
     if rows.unknown:
         return WEIGHTED
     truth = np.eye(len(rows.groups))[rows.group]
-    off = [
+    errors = [
         calibration_error(rows.group_proba[:, [group]], truth[:, [group]], rows.weight)
         for group in range(len(rows.groups))
     ]
-    worst = int(np.argmax(off))
+    worst, average = int(np.argmax(errors)), number(float(np.mean(errors)))
     return (
         "These rules do not know the group when they decide: they go by what the features say of "
-        f"it. The probabilities of groups are off by {number(float(np.mean(off)))} on average, and "
-        f"at most, for {show(rows.groups[worst])}, by {number(off[worst])}."
+        f"it. The probabilities of groups are off by {average} on average, and at most, for "
+        f"{show(rows.groups[worst])}, by {number(errors[worst])}."
     )
 
 
 def calibration_error(probabilities: Floats, truth: Floats, weight: Floats) -> float:
-    """The mean distance of probabilities from what is seen, in ten bins of each column."""
-    off, total = 0.0, 0.0
-    for column, seen in zip(probabilities.T, truth.T, strict=True):
+    """The mean absolute gap between probabilities and outcomes, in ten bins of each column."""
+    error, total = 0.0, 0.0
+    for column, truth_column in zip(probabilities.T, truth.T, strict=True):
         bins = np.minimum((column * BINS).astype(np.intp), BINS - 1)
-        gap = np.bincount(bins, weight * (seen - column), BINS)
-        off, total = off + float(np.abs(gap).sum()), total + float(weight.sum())
-    return off / total
+        gap = np.bincount(bins, weight * (truth_column - column), BINS)
+        error, total = error + float(np.abs(gap).sum()), total + float(weight.sum())
+    return error / total

@@ -1,4 +1,4 @@
-"""The frontier of predicted amounts: how far predictions must move to be as even as that."""
+"""The frontier of predicted amounts: how far predictions must move for each disparity."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class RegressionFrontier(Curve):
     Attributes
     ----------
     criterion, measure : str
-        What `value` is.
+        The definition of `value`.
     columns : dict of list
         The curve: "bound", "value", "cost" (the mean squared move, proved to within "gap") and
         "error" (the root mean squared error) on the fitting rows; "test_value", "test_error" on
-        others. Where lots decide, values and errors are those to be expected; the interval
-        "test_low" to "test_high" is that of predictions drawn once.
+        test rows. For random moves, values and errors are expectations; the interval "test_low" to
+        "test_high" is that of predictions drawn once.
     model : tuple (value, error)
-        The predictions as they are, on the fitting rows.
+        The original predictions, on the fitting rows.
 
     """
 
@@ -63,7 +63,7 @@ class RegressionFrontier(Curve):
     kind: str | None = None
 
     def __repr__(self) -> str:
-        low, high = (number(self.columns["error"][at], 4) for at in (0, -1))
+        low, high = (number(self.columns["error"][place], 4) for place in (0, -1))
         return f"<RegressionFrontier of {self.criterion} by {self.measure}: error {low} to {high}>"
 
     def to_dict(self) -> dict[str, list[float]]:
@@ -78,21 +78,20 @@ class RegressionFrontier(Curve):
         return dict(self.columns)
 
     def rule(self, value: float, *, draw: bool = True) -> RegressionRule:
-        """The rule for a disparity of at most so much.
+        """The rule whose disparity on the fitting rows is at most a bound.
 
         Parameters
         ----------
         value : float
             The bound.
         draw : bool, default True
-            Whether a lot decides where a prediction goes that may go to several values. If not, it
-            goes by how far into its bin the prediction lies, and the bound holds as well as bins
-            can tell.
+            Whether a prediction that may go to several values is moved at random. If not, it moves
+            by its position within its bin, and the bound holds up to the width of bins.
 
         Returns
         -------
         RegressionRule
-            It predicts, explains itself, and can be written down for other systems.
+            A rule that predicts, explains itself, and can be exported to other systems.
 
         Raises
         ------
@@ -105,23 +104,27 @@ class RegressionFrontier(Curve):
         point = self.solver.solve(value)
         labels = self.rows.whom.labels
         moves = self.solver.moves(point, draw, Grouping.of(self.rows.whom.names, labels))
-        own, _ = self.solver.judged(self.solver.fitted, point)
+        disparity_of_rule, _ = self.solver.judged(self.solver.fitted, point)
         rows = self.rows
 
         def disparity(lots: Floats) -> float:
-            moved = moves.amounts(rows.predicted, rows.codes, lots)
-            return replace(rows, predicted=moved).value(self.criterion, self.measure)
+            predicted = moves.amounts(rows.predicted, rows.codes, lots)
+            return replace(rows, predicted=predicted).value(self.criterion, self.measure)
 
-        known = ties(rows.codes, rows.predicted, own, disparity) if moves.draws else NO_TIES
-        return RegressionRule(moves, own, point.cost, rows.take(np.arange(0)), known)
+        shared = (
+            ties(rows.codes, rows.predicted, disparity_of_rule, disparity)
+            if moves.draws
+            else NO_TIES
+        )
+        return RegressionRule(moves, disparity_of_rule, point.cost, rows.take(np.arange(0)), shared)
 
     @property
     def sentences(self) -> list[str]:
-        """How uneven predictions are, and how far they must move to be less so."""
+        """The disparity of predictions, and how far they must move to reduce it, in sentences."""
         return moving_sentences(self.criterion, self.measure, *self.model, self._moved_to)
 
     def _moved_to(self, bound: float) -> tuple[float, float]:
-        """The root mean square of the moves that a bound takes, and the error after them."""
+        """The root mean square of the moves that a bound requires, and the error after them."""
         point = self.solver.solve(bound)
         return float(np.sqrt(point.cost)), self.solver.judged(self.solver.fitted, point)[1]
 
@@ -142,19 +145,19 @@ class RegressionFrontier(Curve):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionRule(AmountRule):
-    """One point of a frontier of amounts, as predictions that can be made elsewhere.
+    """One point of a frontier of amounts, as a rule that can be deployed elsewhere.
 
-    Beside `predict` it has what any `AmountRule` has: `explain`, `to_sql`, `to_onnx`, `to_python`
-    and `to_json`.
+    In addition to `predict` it has the methods of any `AmountRule`: `explain`, `to_sql`, `to_onnx`,
+    `to_python` and `to_json`.
 
     Attributes
     ----------
     value, cost : float
         Disparity, and mean squared move, on the fitting rows.
     like : Amounts
-        How groups are read; no row.
+        The reading of groups, without rows.
     ties : Ties
-        How many fitting rows share a lot with another without ids, and what that does, in words.
+        The number of fitting rows that share a random draw without ids, and a note on its effect.
 
     """
 
@@ -169,7 +172,8 @@ class RegressionRule(AmountRule):
         Returns
         -------
         str
-            A line for each group: what is added, or what five amounts become; and what ties do.
+            A line for each group: what is added, or the new values of five amounts; and a note on
+            ties.
 
         """
         return "\n".join(filter(None, [super().explain(), self.ties.note]))
@@ -177,7 +181,7 @@ class RegressionRule(AmountRule):
     def predict(
         self, y_score: Any, sensitive_features: Any, *, ids: Any = None, key: int | str = 0
     ) -> Floats:
-        """What predictions become; where there are several values, a lot of the person decides.
+        """The new predictions; a random draw of the person decides between several values.
 
         Parameters
         ----------
@@ -186,11 +190,10 @@ class RegressionRule(AmountRule):
         sensitive_features : array-like or dataframe
             The rows' groups.
         ids : array-like, optional
-            What identifies each person; by default the prediction and the group. People of one call
-            who share both have lots of their own then, but share one where they are served one by
-            one.
+            Identifiers of the people; by default the prediction and the group. Without ids, people
+            of one call who share both get different draws, but served one by one they share one.
         key : int or str, default 0
-            Whoever knows it and the id can draw the lot again; see `evenhand.mitigation.lots`.
+            With it and the id, the draw can be reproduced; see `evenhand.mitigation.lots`.
 
         Returns
         -------
@@ -220,16 +223,20 @@ def regression_frontier(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> RegressionFrontier:
-    """Trace the curve: rows are counted once, and points are solved and judged on the counts.
+    """Trace the curve: rows are counted once, and points are solved and evaluated from counts.
 
-    Intervals on test rows are those of predictions that are drawn once.
+    Intervals on test rows are those of predictions drawn once.
     """
-    by = convex(measure)
-    if criterion != "weak_parity" and not by.is_width:  # the lowest levels have no telling ratios
-        raise InputError(f"The frontier of {criterion} is traced for 'mpd', not for {by.name!r}.")
-    solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, by)
-    most = rows.value(criterion, by)
-    bounds = np.linspace(0, most, values).tolist() if isinstance(values, int) else values
+    solvable = convex(measure)
+    if (
+        criterion != "weak_parity" and not solvable.is_width
+    ):  # ratios of the lowest levels are uninformative
+        raise InputError(
+            f"The frontier of {criterion} is traced for 'mpd', not for {solvable.name!r}."
+        )
+    solver: Solver = (Shifts if criterion == "weak_parity" else Plans).of(rows, criterion, solvable)
+    largest = rows.value(criterion, solvable)
+    bounds = np.linspace(0, largest, values).tolist() if isinstance(values, int) else values
     points = [solver.solve(bound) for bound in bounds]
     columns: dict[str, list[float]] = {
         "bound": bounds,
@@ -240,29 +247,33 @@ def regression_frontier(
     }
     counted = {"": solver.fitted} | ({} if test is None else {"test_": solver.counted(test)})
     for prefix, part in counted.items():
-        seen = [solver.judged(part, point) for point in points]
-        columns[f"{prefix}value"] = [value for value, _ in seen]
-        columns[f"{prefix}error"] = [error for _, error in seen]
+        judgements = [solver.judged(part, point) for point in points]
+        columns[f"{prefix}value"] = [value for value, _ in judgements]
+        columns[f"{prefix}error"] = [error for _, error in judgements]
     if test is not None:
-        lot = stream(random_state, 3).random(len(test.predicted))
+        draws = stream(random_state, 3).random(len(test.predicted))
         grouping = Grouping.of(rows.whom.names, rows.whom.labels)
         options: dict[str, Any] = {
             "sensitive_features": test.whom,
             "sample_weight": test.weight,
-            "measure": by,
+            "measure": solvable,
             "confidence": confidence,
         }
-        found = []
+        intervals = []
         for point in points:
             moves = solver.moves(point, True, grouping)
-            drawn = moves.amounts(test.predicted, test.codes, lot)
-            found.append(ends(criterion, None, drawn, **options))
-        columns["test_low"], columns["test_high"] = ([pair[at] for pair in found] for at in (0, 1))
-    return RegressionFrontier(criterion, by.name, columns, (most, rows.error), solver, rows, kind)
+            drawn = moves.amounts(test.predicted, test.codes, draws)
+            intervals.append(ends(criterion, None, drawn, **options))
+        columns["test_low"], columns["test_high"] = (
+            [pair[end] for pair in intervals] for end in (0, 1)
+        )
+    return RegressionFrontier(
+        criterion, solvable.name, columns, (largest, rows.error), solver, rows, kind
+    )
 
 
 class Planned(NamedTuple):
-    """CDFs after the move, what it costs, and by how much that can exceed the least."""
+    """CDFs after the move, its cost, and a bound of the cost's excess over the least."""
 
     plan: Plan
     cost: float
@@ -271,7 +282,7 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plans:
-    """Distributions, in bins of equal width over the fitting rows' predictions."""
+    """Solver for distributions, in bins of equal width over the fitting rows' predictions."""
 
     criterion: str
     fitted: Binned
@@ -296,7 +307,7 @@ class Plans:
         return Planned(plan, plan.cost, gap)
 
     def judged(self, counted: Binned, point: Planned) -> tuple[float, float]:
-        """The disparity and the error that are to be expected of some rows."""
+        """The expected disparity and error of some rows."""
         cdfs = counted.moved(point.plan)
         if self.criterion == "wasserstein_parity":
             value = integral_of_range(self.fitted.support.points, cdfs)
@@ -310,7 +321,7 @@ class Plans:
 
 
 class Shifted(NamedTuple):
-    """What is added to each group, what it costs, and by how much that can exceed the least."""
+    """The shift of each group, its cost, and a bound of the cost's excess over the least."""
 
     shifts: Floats
     cost: float
@@ -319,7 +330,7 @@ class Shifted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Shifts:
-    """Means of groups, by any measure."""
+    """Solver for the means of groups, by any measure."""
 
     measure: Measure
     fitted: Means
@@ -335,11 +346,11 @@ class Shifts:
 
     def solve(self, bound: float) -> Shifted:
         """The least shifts that meet a bound."""
-        own = self.fitted
-        share = own.mass / own.mass.sum()
-        means, gap = weak_parity(own.mean, share, Bound(self.measure, bound))
-        by = means - own.mean
-        return Shifted(by, float(share @ by**2), gap)
+        fitted = self.fitted
+        share = fitted.mass / fitted.mass.sum()
+        means, gap = weak_parity(fitted.mean, share, Bound(self.measure, bound))
+        added = means - fitted.mean
+        return Shifted(added, float(share @ added**2), gap)
 
     def judged(self, counted: Means, point: Shifted) -> tuple[float, float]:
         """The disparity and the error of some rows."""

@@ -1,4 +1,4 @@
-"""A frontier: what less disparity costs, as a table, a picture and sentences."""
+"""A frontier of disparity and cost, as a table, a figure and sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._data.groups import show
 from evenhand._frontier.curve import Curve
-from evenhand._frontier.judging import Judged
+from evenhand._frontier.judging import Judgement
 from evenhand._frontier.rule import Rule
 from evenhand._frontier.wording import Place, sentences
 from evenhand._kinds import check_kinds
@@ -26,11 +26,11 @@ RISING = "Within each group a higher score is never worse"
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """The frontier at one bound: proved on the fitting rows, and the rule that is recommended.
+    """The frontier at one bound: the proved optimum on the fitting rows, and the recommended rule.
 
-    Without lots for small groups the two are the same, unless the cheapest rule prefers lower
-    scores: `rising_cost` is what it costs that the recommended one does not. `test` is the rule on
-    other rows.
+    Without random decisions for small groups the two are the same, unless the cheapest rule prefers
+    lower scores: `rising_cost` is the extra cost of a recommended rule that does not. `test` is the
+    rule on test rows.
     """
 
     bound: float
@@ -39,8 +39,8 @@ class Point:
     accuracy: float
     gap: float
     rule: DecisionRule
-    fitted: Judged
-    test: Judged | None
+    fitted: Judgement
+    test: Judgement | None
     rising_cost: float = 0.0
 
 
@@ -51,25 +51,25 @@ class Frontier(Curve):
     Attributes
     ----------
     criterion, measure : str
-        What `value` is.
+        The definition of `value`.
     points : tuple of Point
-        From the least unequal decisions to those without a bound.
-    model : Judged
+        The points, from the least unequal decisions to those without a bound.
+    model : Judgement
         The decisions in use, or those of the largest score, on the fitting rows.
-    model_test : Judged or None
+    model_test : Judgement or None
         The same on the test rows.
     fitted_to : {"labels", "scores"}
-        What the recommended rules are fitted to.
+        The truth that the recommended rules are fitted to.
     rate_error : float
-        The largest standard error that a group's rate has under the least unequal of the
-        recommended rules; infinite where none is decided at random for that reason.
+        The largest standard error of a group's rate under the least unequal recommended rule;
+        infinite if no decisions are random to limit it.
     lot : ndarray of shape (n_groups,)
         The share of each group's decisions that are made at random for that reason, in the same
-        rule. Rules of looser bounds have as many lots or fewer.
+        rule. Rules of looser bounds have as many random decisions or fewer.
     notes : tuple of str
-        What a reader must know.
+        What a reader should know.
     question, rows, advice, proof : object
-        What was asked, the fitting rows, and the solvers of recommended rules and of the proof.
+        The question, the fitting rows, and the solvers of recommended rules and of the proof.
     kind : str or None
         The library of the data's dataframes.
 
@@ -78,8 +78,8 @@ class Frontier(Curve):
     question: Objective
     rows: Rows
     points: tuple[Point, ...]
-    model: Judged
-    model_test: Judged | None
+    model: Judgement
+    model_test: Judgement | None
     notes: tuple[str, ...]
     advice: Advice
     proof: Tracer
@@ -92,12 +92,12 @@ class Frontier(Curve):
 
     @property
     def measure(self) -> str:
-        """How unequal they are."""
+        """The name of the measure of their inequality."""
         return self.question.measure.name
 
     @property
     def fitted_to(self) -> str:
-        """What the recommended rules are fitted to: labels or scores."""
+        """The truth that the recommended rules are fitted to: labels or scores."""
         return self.advice.truth
 
     @property
@@ -125,11 +125,11 @@ class Frontier(Curve):
         dict of list
             "value", "cost", "accuracy" and "gap" are the proved frontier of the fitting rows: no
             rule whose disparity is at most the "bound" costs less than cost − gap; "rising_cost"
-            is how much more it costs never to prefer a lower score. "rule_value", "rule_cost" and
-            "rule_accuracy" are those of the recommended rule there. With test rows,
-            "test_value" by the chances of decisions, its interval "test_low" and "test_high" from
-            decisions drawn once, "test_cost" with its standard error "test_error", and
-            "test_accuracy".
+            is the extra cost of never preferring a lower score. "rule_value", "rule_cost" and
+            "rule_accuracy" are those of the recommended rule. With test rows, "test_value" is the
+            expectation over random decisions, "test_low" and "test_high" are its interval from
+            decisions drawn once, and "test_cost", its standard error "test_error" and
+            "test_accuracy" complete the table.
 
         """
         columns: dict[str, list[float]] = {
@@ -153,14 +153,14 @@ class Frontier(Curve):
         value : float
             The bound. The rule is solved for it, whether or not it is one of the points.
         draw : bool, default True
-            Whether it may decide at random. If not, the part of it that decides most often in a
-            group always decides there; `value` and `cost` of the rule say what that changes.
+            Whether it may decide at random. If not, the most frequent part of the mixture in each
+            group always decides there; `value` and `cost` of the rule account for that.
 
         Returns
         -------
         Rule
-            Which decides, explains itself, and can be written down for other systems. Its `value`
-            is that of the labels of the fitting rows; where scores are believed, it can differ.
+            A rule that decides, explains itself, and can be exported to other systems. Its `value`
+            is by the labels of the fitting rows; rules fitted to scores can differ from the bound.
 
         Raises
         ------
@@ -173,15 +173,15 @@ class Frontier(Curve):
         solution = next(iter(self.advice.along([value])))
         decisions = solution.rule if draw else solution.rule.nearest()
         tracer = self.advice.tracers[self.advice.error(value)]
-        more = tracer.cost_of_rising(value, solution)
-        told = f"{RISING}, which costs {self._costs(more)} (rising=False)." if more else ""
-        return Rule.of(decisions, self.rows, self.question, told)
+        extra = tracer.cost_of_rising(value, solution)
+        remark = f"{RISING}, which costs {self._costs(extra)} (rising=False)." if extra else ""
+        return Rule.of(decisions, self.rows, self.question, remark)
 
     @cached_property
     def least_at_model_cost(self) -> float:
         """The least disparity of any rule on these scores at the model's cost; proved."""
-        most = max(self.model.value, self.points[-1].value)
-        return self.proof.least_value(self.model.cost, most)
+        largest = max(self.model.value, self.points[-1].value)
+        return self.proof.least_value(self.model.cost, largest)
 
     def cost_at(self, value: float) -> float:
         """The least cost at a disparity, solved exactly.
@@ -202,34 +202,38 @@ class Frontier(Curve):
 
     @property
     def sentences(self) -> list[str]:
-        """What the frontier says, the plain sentences first."""
-        model = Place(self.model.value, self.model.cost, self._told(self.model), self.model.aside)
-        least = self.least_at_model_cost
+        """The frontier in sentences, the plain ones first."""
+        model = Place(
+            self.model.value, self.model.cost, self._displayed(self.model), self.model.aside
+        )
+        lowest = self.least_at_model_cost
         kind = ""
         if self.rows.unknown:
             kind = "weighted " if self.rows.proxy is None else "worst-case "
-        found = sentences(
-            self.criterion, self.measure, self._unit, model, least, self.cost_at, kind=kind
+        lines = sentences(
+            self.criterion, self.measure, self._unit, model, lowest, self.cost_at, kind=kind
         )
-        return found + self._told_lots() + self._told_rising()
+        return lines + self._random_sentences() + self._rising_sentences()
 
     @property
     def _remarks(self) -> Sequence[str]:
         return self.notes
 
-    def _told_rising(self) -> list[str]:
-        most = max(self.points, key=lambda point: point.rising_cost)
-        if not most.rising_cost:
+    def _rising_sentences(self) -> list[str]:
+        dearest = max(self.points, key=lambda point: point.rising_cost)
+        if not dearest.rising_cost:
             return []
         return [
-            f"{RISING}, which costs up to {self._costs(most.rising_cost)}, at a bound of "
-            f"{number(most.bound)} (rising=False recommends the cheapest rules of all)."
+            f"{RISING}, which costs up to {self._costs(dearest.rising_cost)}, at a bound of "
+            f"{number(dearest.bound)} (rising=False recommends the cheapest rules of all)."
         ]
 
-    def _costs(self, more: float) -> str:
-        return f"{number(more, 4)} of {self._unit}" if self._unit == "accuracy" else number(more, 4)
+    def _costs(self, extra: float) -> str:
+        return (
+            f"{number(extra, 4)} of {self._unit}" if self._unit == "accuracy" else number(extra, 4)
+        )
 
-    def _told(self, judged: Judged) -> float:
+    def _displayed(self, judged: Judgement) -> float:
         return judged.accuracy if self._unit == "accuracy" else judged.cost
 
     @property
@@ -238,17 +242,17 @@ class Frontier(Curve):
         is_error = np.array_equal(self.question.cost, 1 - np.eye(count))
         return "accuracy" if is_error else "cost"
 
-    def _told_lots(self) -> list[str]:
+    def _random_sentences(self) -> list[str]:
         drawn = np.flatnonzero(self.lot > 0.005)
         if not len(drawn):
             return []
-        most = int(np.argmax(self.lot))
+        largest = int(np.argmax(self.lot))
+        share = percent(float(self.lot[largest]))
         return [
             f"{plural(len(drawn), 'group')} of {len(self.lot)} have too few rows for a threshold "
             "whose rate is known; the least unequal of the recommended rules decides part of "
-            f"their rows at random (of {show(self.rows.groups[most])}, "
-            f"{percent(float(self.lot[most]))}), so that no group's rate is uncertain by more than "
-            f"{number(self.rate_error)}."
+            f"their rows at random (of {show(self.rows.groups[largest])}, {share}), so that no "
+            f"group's rate is uncertain by more than {number(self.rate_error)}."
         ]
 
     def _question(self) -> tuple[str, str]:
@@ -256,7 +260,11 @@ class Frontier(Curve):
 
     def _models(self) -> Mapping[str, tuple[float, float]]:
         models = {"the model": self.model, "the model, on test rows": self.model_test}
-        return {name: (at.value, at.cost) for name, at in models.items() if at is not None}
+        return {
+            name: (judgement.value, judgement.cost)
+            for name, judgement in models.items()
+            if judgement is not None
+        }
 
     @property
     def _cost_name(self) -> str:

@@ -1,4 +1,4 @@
-"""A rule that can be deployed: who is decided what, by group and score."""
+"""A rule that can be deployed: decisions by group and score."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from evenhand.mitigation.optimal import DecisionRule
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rule(DecisionRule):
-    """One point of a frontier, as decisions that can be made elsewhere.
+    """One point of a frontier, as a rule that can be deployed elsewhere.
 
-    Beside `predict` it has what any `DecisionRule` has: `explain`, `to_sql`, `to_onnx`,
-    `to_python` and `to_json`.
+    In addition to `predict` it has the methods of any `DecisionRule`: `explain`, `to_sql`,
+    `to_onnx`, `to_python` and `to_json`.
 
     Attributes
     ----------
     value, cost : float
         Disparity and cost on the fitting rows.
     like : Rows
-        How scores and groups are read; no row.
+        The reading of scores and groups, without rows.
     ties : Ties
-        How many fitting rows share a lot with another without ids, and what that does, in words.
+        The number of fitting rows that share a random draw without ids, and a note on its effect.
     rising_cost : str
-        What it costs never to prefer a lower score, in words; empty where it costs nothing.
+        The cost of never preferring a lower score, in words; empty if it costs nothing.
 
     """
 
@@ -50,7 +50,7 @@ class Rule(DecisionRule):
     def of(
         cls, decisions: DecisionRule, rows: Rows, question: Objective, rising_cost: str = ""
     ) -> Rule:
-        """Decisions with the names of their classes and groups, and what they come to."""
+        """The rule of some decisions, with its classes, groups, disparity and cost."""
         columns, labels = rows.columns, rows.groups
         if rows.proxy is not None:
             columns, labels = ("cell",), rows.proxy.named(rows.groups)
@@ -58,15 +58,15 @@ class Rule(DecisionRule):
             columns, labels = (), ()
         named = decisions.named(rows.classes, columns, labels)
         chances = decisions.probabilities(rows.features, rows.known)
-        found = judged(rows, chances, question)
-        by_lot = np.flatnonzero(chances.max(axis=1) < 1)
+        judgement = judged(rows, chances, question)
+        random_rows = np.flatnonzero(chances.max(axis=1) < 1)
 
         def disparity(lots: Floats) -> float:
             decided = chances.copy()
-            decided[by_lot] = np.eye(chances.shape[1])[drawn(chances[by_lot], lots)]
+            decided[random_rows] = np.eye(chances.shape[1])[drawn(chances[random_rows], lots)]
             return judged(rows, decided, question).value
 
-        group = None if rows.known is None else rows.known[by_lot]
+        group = None if rows.known is None else rows.known[random_rows]
         return cls(
             named.prices,
             named.pool,
@@ -74,10 +74,10 @@ class Rule(DecisionRule):
             named.classes,
             named.grouping,
             named.reads,
-            found.value,
-            found.cost,
+            judgement.value,
+            judgement.cost,
             rows.take(np.arange(0)),
-            ties(group, rows.features[by_lot], found.value, disparity),
+            ties(group, rows.features[random_rows], judgement.value, disparity),
             rising_cost,
         )
 
@@ -97,35 +97,35 @@ class Rule(DecisionRule):
         Parameters
         ----------
         selected : label, default None
-            Of two classes, the one that people are selected for; None is the second.
+            The class, of two, that people are selected for; None is the second.
 
         Returns
         -------
         str
-            A line for each group, what is meant by a score, what rising costs, and what ties do.
+            A line for each group, the meaning of a score, the cost of rising, and a note on ties.
 
         """
-        told = [super().explain(selected), self.rising_cost, self.ties.note]
-        return "\n".join(filter(None, told))
+        parts = [super().explain(selected), self.rising_cost, self.ties.note]
+        return "\n".join(filter(None, parts))
 
     def predict_proba(
         self, y_score: Any, sensitive_features: Any = None, *, group_proba: Any = None
     ) -> Floats:
-        """With which chance each class is decided.
+        """The probability with which each class is decided.
 
         Parameters
         ----------
         y_score : array-like
             Scores like those of the frontier.
         sensitive_features : array-like, dataframe or Probable
-            The rows' groups; where none was known, what `evenhand.probable` makes.
+            The rows' groups; if memberships were unknown, the result of `evenhand.probable`.
         group_proba : array-like of shape (n_rows, n_groups), optional
-            In place of the groups, where the rule does not know them.
+            Group probabilities in place of groups, for rules that do not know the group.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Chances, in the order of `classes`.
+            Probabilities, in the order of `classes`.
 
         """
         rows = self._rows(y_score, sensitive_features, group_proba)
@@ -140,21 +140,21 @@ class Rule(DecisionRule):
         ids: Any = None,
         key: int | str = 0,
     ) -> Any:
-        """Decide; where chances are between 0 and 1, by a lot that belongs to the person.
+        """Decide; where probabilities are between 0 and 1, by a random draw of the person.
 
         Parameters
         ----------
         y_score : array-like
             Scores like those of the frontier.
         sensitive_features : array-like, dataframe or Probable
-            The rows' groups; where none was known, what `evenhand.probable` makes.
+            The rows' groups; if memberships were unknown, the result of `evenhand.probable`.
         group_proba : array-like of shape (n_rows, n_groups), optional
-            In place of the groups, where the rule does not know them.
+            Group probabilities in place of groups, for rules that do not know the group.
         ids : array-like, optional
-            What identifies each person; by default the score and the group. People of one call who
-            share both have lots of their own then, but share one where they are served one by one.
+            Identifiers of the people; by default the score and the group. Without ids, people of
+            one call who share both get different draws, but served one by one they share one.
         key : int or str, default 0
-            Whoever knows it and the id can draw the lot again; see `evenhand.mitigation.lots`.
+            With it and the id, the draw can be reproduced; see `evenhand.mitigation.lots`.
 
         Returns
         -------
@@ -166,8 +166,8 @@ class Rule(DecisionRule):
         chances = self.probabilities(rows.features, rows.known)
         if ids is None and chances.max() < 1:
             self.ties.warn(len(chances))
-        lot = lots(self._identity(rows) if ids is None else ids, key=key, distinct=ids is None)
-        return np.asarray(self._read_like.classes)[drawn(chances, lot)]
+        draws = lots(self._identity(rows) if ids is None else ids, key=key, distinct=ids is None)
+        return np.asarray(self._read_like.classes)[drawn(chances, draws)]
 
     def _rows(self, y_score: Any, sensitive_features: Any, group_proba: Any) -> Rows:
         like = self._read_like
@@ -188,13 +188,13 @@ class Rule(DecisionRule):
         return read_rows(None, y_score, anyone, group_proba=group_proba, like=like)
 
     def _identity(self, rows: Rows) -> Any:
-        """What rows are known by where no id is given: score and group."""
-        own = [column.astype(object) for column in rows.features.T[1:]]
+        """The default identifiers of rows: score and group."""
+        columns = [column.astype(object) for column in rows.features.T[1:]]
         if rows.known is not None:
             pools = range(self.pools) if rows.proxy is not None else self.groups
             names = np.array([show(label) for label in pools], dtype=object)
-            own.insert(0, names[rows.known])
-        return np.column_stack(own)
+            columns.insert(0, names[rows.known])
+        return np.column_stack(columns)
 
     @property
     def _read_like(self) -> Rows:
@@ -208,9 +208,10 @@ class Rule(DecisionRule):
                 "order is all that matters: scale them, and trace the frontier again."
             )
         if self._read_like.turned:
-            other, good = self._read_like.classes
+            unfavorable, favorable = self._read_like.classes
             raise InputError(
-                f"A rule is written down for scores of {good!r}, the favorable label, and these "
-                f"are of {other!r}. Trace the frontier of one minus them, with score_of={good!r}."
+                f"A rule is written down for scores of {favorable!r}, the favorable label, and "
+                f"these are of {unfavorable!r}. Trace the frontier of one minus them, with "
+                f"score_of={favorable!r}."
             )
         return super()._described()

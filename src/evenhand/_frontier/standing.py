@@ -1,4 +1,4 @@
-"""Where a model stands on the frontier, from what an audit has counted."""
+"""A model's position relative to the frontier, from the counts of an audit."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from evenhand.mitigation.crossfit.tracing import Tracer
 from evenhand.mitigation.optimal import Curves
 
 POINTS = 13
-HELD = ", with the same number selected,"
+SAME_NUMBER = ", with the same number selected,"
 WRONG = "Share of wrong decisions"
 MOVED = "How far predictions move (root mean square)"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The frontier of the audited rows, and the model beside it.
+    """The frontier of the audited rows, and the model's position.
 
     Attributes
     ----------
     criterion, measure : str
-        What the disparity is.
+        The definition of the disparity.
     bound, cost : tuple of float
         The curve: the least cost of any rule on these scores whose disparity is at most the bound,
         proved to within `gap`.
     value, model_cost : float
-        The model's own disparity and cost.
+        The model's disparity and cost.
     least : float
-        The disparity that no rule which costs as little as the model is below.
+        The least disparity of any rule that costs at most as much as the model.
     gap : float
-        By how much a cost can exceed the least.
+        The proved bound of the excess of a cost over the least.
     unit : str
-        What a cost is: the share of wrong decisions, or how far predictions move.
+        The unit of a cost: the share of wrong decisions, or how far predictions move.
     summary : tuple of str
         The same in sentences.
     people : str
-        How many more or fewer of each group a rule without disparity selects, in words.
+        How many more or fewer people of each group a rule without disparity selects, in words.
 
     """
 
@@ -70,38 +70,39 @@ def standing(
     measure: str,
     stated: bool = False,
 ) -> Standing:
-    """Trace the frontier of two classes, the favorable one second, and place the model by it.
+    """Trace the frontier of two classes, the favorable one second, and compare the model with it.
 
     `population` are the groups' ROC curves, and `confusion` holds the model's decisions (groups,
-    truth, decision). Every rule is judged by the
-    labels of these same rows, and where that class was `stated`, by its rates alone; it selects as
-    many as the model, and within a group never prefers a lower score. No row is
-    decided upon, which is most of the work of `frontier`: the cost is that of the corners of the
-    groups' ROC curves.
+    truth, decision). Every rule is evaluated by the labels of the same rows and, if that class was
+    `stated`, only by its rates; it selects as many as the model, and within a group never prefers a
+    lower score. No decisions of rows are computed, which are most of the work of `frontier`: the
+    computation depends only on the corners of the groups' ROC curves.
     """
     table = confusion / confusion.sum()
-    # As many are selected as by the model: without that, selecting nearly everyone closes any gap.
+    # Fix the number selected to the model's: otherwise selecting nearly everyone closes any gap.
     selected = float(table[:, :, 1].sum())
     question = Objective(
         criterion, convex(measure), 1 - np.eye(2), stated=stated, capacity=selected
     )
     tracer = Tracer(population, question, 1)
     value, cost = question.value(table, 1), question.price(table)
-    most = max(value, tracer.free().value)
-    bounds = np.linspace(0, most, POINTS).tolist()
+    largest = max(value, tracer.free().value)
+    bounds = np.linspace(0, largest, POINTS).tolist()
     solutions = list(tracer.along(bounds))
-    least = tracer.least_value(cost, most)
+    lowest = tracer.least_value(cost, largest)
     gap = max(solution.gap for solution in solutions)
     sizes = confusion.sum(axis=(1, 2))
     aside = without_small(table, sizes, names, lambda part: question.value(part, 1))
     model = Place(value, cost, 1 - cost, aside)
-    own = confusion[:, :, 1].sum(axis=1)
+    selected_now = confusion[:, :, 1].sum(axis=1)
 
     def people_at(bound: float) -> str:
         rates = next(iter(tracer.along([bound]))).rates[-1]  # capacity is the last requirement
-        return people_changed(names, (np.nan_to_num(rates) * sizes - own).tolist())
+        return people_changed(names, (np.nan_to_num(rates) * sizes - selected_now).tolist())
 
-    told = sentences(criterion, measure, "accuracy", model, least, tracer.cost_at, HELD, people_at)
+    summary = sentences(
+        criterion, measure, "accuracy", model, lowest, tracer.cost_at, SAME_NUMBER, people_at
+    )
     return Standing(
         criterion,
         measure,
@@ -109,16 +110,16 @@ def standing(
         tuple(solution.cost for solution in solutions),
         value,
         cost,
-        least,
+        lowest,
         gap,
         WRONG,
-        tuple(told),
+        tuple(summary),
         people_at(0.0).removeprefix(": "),
     )
 
 
 def standing_of_amounts(rows: Amounts, *, criterion: str, measure: str) -> Standing:
-    """Trace the frontier of predictions, which stand where nothing has moved."""
+    """Trace the frontier of predicted amounts, where the model is the point without any move."""
     curve = regression_frontier(rows, criterion, measure, POINTS, None, None)
     value = curve.model[0]
     return Standing(

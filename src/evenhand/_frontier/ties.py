@@ -1,4 +1,4 @@
-"""What people who share a lot do to the disparity, before anyone is served."""
+"""The effect of shared random draws on the disparity, before a rule is deployed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from evenhand._words import number
 from evenhand.mitigation._lots import ONE_BY_ONE, lots
 from evenhand.mitigation.crossfit.rows import Codes, Floats
 
-KEYS = 5  # over which lots that people share are told
-LEAST_EXCESS = 1e-3  # over a disparity, that is worth a note
+KEYS = 5  # over which the effect of shared draws is averaged
+LEAST_EXCESS = 1e-3  # over a disparity: an excess that is worth a note
 
 
 class Ties(NamedTuple):
-    """How many fitting rows share a lot with another where they have no ids, and what it does."""
+    """The number of fitting rows that share a random draw without ids, and a note on its effect."""
 
     rows: int = 0
     note: str = ""
 
     def warn(self, rows: int) -> None:
-        """Say of one row, served by itself and decided at random, that its lot is shared."""
+        """Warn about a single row that is decided at random, whose draw may be shared."""
         if self.rows and rows == 1:
             warnings.warn(ONE_BY_ONE.format(ids="ids="), UserWarning, stacklevel=3)
 
@@ -32,27 +32,29 @@ NO_TIES = Ties()
 
 
 def ties(
-    group: Codes | None, features: Floats, value: float, by: Callable[[Floats], float]
+    group: Codes | None, features: Floats, value: float, disparity_of: Callable[[Floats], float]
 ) -> Ties:
-    """Of the rows that chance decides: who shares group and score, and the disparity by lots.
+    """The ties among rows that are decided at random: those with equal group and score.
 
-    The key is not known yet, so that the disparity is a mean over some.
+    The key is not known yet, so the disparity is a mean over several keys.
     """
-    known = np.zeros(len(features), np.intp) if group is None else group
-    table = np.column_stack([known, features])
-    alike = np.unique(table, axis=0, return_inverse=True)[1].ravel()
-    shared = int((np.bincount(alike)[alike] > 1).sum())
+    codes = np.zeros(len(features), np.intp) if group is None else group
+    table = np.column_stack([codes, features])
+    keys = np.unique(table, axis=0, return_inverse=True)[1].ravel()
+    shared = int((np.bincount(keys)[keys] > 1).sum())
     if not shared:
         return NO_TIES
-    alone, together = (
-        float(np.mean([by(lots(alike, key=key, distinct=distinct)) for key in range(KEYS)]))
+    separately, jointly = (
+        float(
+            np.mean([disparity_of(lots(keys, key=key, distinct=distinct)) for key in range(KEYS)])
+        )
         for distinct in (False, True)
     )
-    if alone <= max(value, together) + LEAST_EXCESS:
+    if separately <= max(value, jointly) + LEAST_EXCESS:
         return Ties(shared)
     return Ties(
         shared,
         "Decide people in one call, or pass ids: served one by one without ids, those who share "
-        f"group and score share a draw, and the disparity is about {number(alone)}, not "
+        f"group and score share a draw, and the disparity is about {number(separately)}, not "
         f"{number(value)}.",
     )

@@ -1,4 +1,4 @@
-"""What a frontier says, in sentences."""
+"""The sentences of a frontier."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from evenhand._words import number, plural
 from evenhand.measures import Measure, resolve
 
 Floats = NDArray[Any]
-SMALL = 10  # rows, fewer than which make a gap by themselves
+SMALL = 10  # groups of fewer rows can produce a large gap by themselves
 HALVED = "Halving the {what}, to {goal},"
 OF_SHARES = ("strong_parity",)  # of amounts: shares of the groups at or below a cut point
-LEAST = 5e-5  # a cost that is said
-NONE = 1e-12  # a disparity that is none
+LEAST = 5e-5  # the smallest cost that is reported
+NONE = 1e-12  # a disparity that is practically 0
 
 
 class Place(NamedTuple):
-    """Where a model stands: its disparity, its cost, and that as people read it.
+    """A model's disparity and cost, and the cost or accuracy to be shown.
 
-    `aside` is the disparity without groups of a few rows, and which these are.
+    `aside` is the disparity without groups of a few rows, with their names.
     """
 
     value: float
@@ -37,61 +37,61 @@ def sentences(
     measure: str,
     unit: str,
     model: Place,
-    least: float,
+    lowest: float,
     cost_at: Callable[[float], float],
     held: str = "",
     people_at: Callable[[float], str] | None = None,
     kind: str = "",
 ) -> list[str]:
-    """Where the model stands, the least disparity at its cost, and what less of it costs.
+    """The model's disparity, the least disparity at its cost, and the cost of reducing it.
 
-    `held` says what all rules have in common, and `people_at` whose decisions change at a bound.
-    The gap may be of a `kind`, such as that in the worst case.
+    `held` is a clause on what all rules have in common, and `people_at` says whose decisions change
+    at a bound. The gap may be of a `kind`, such as a worst-case gap.
     """
-    by = resolve(measure)
-    what = f"{kind}gap" if by.is_width else f"{kind}{by.phrase}"
+    resolved = resolve(measure)
+    noun = f"{kind}gap" if resolved.is_width else f"{kind}{resolved.phrase}"
 
-    def told(value: float) -> str:
-        return points_of(value) if by.is_width else number(value)
+    def spelled(value: float) -> str:
+        return points_of(value) if resolved.is_width else number(value)
 
     name = criterion.replace("_", " ")
-    at = f"at a cost of {number(model.cost, 4)}"
+    cost_text = f"at a cost of {number(model.cost, 4)}"
     if unit == "accuracy":
-        at = f"at an accuracy of {100 * model.shown:.1f}%"
-    lines = [f"By {name}, the model's {what} is {told(model.value)} {at}."]
-    if model.aside is not None and told(model.aside[0]) != told(model.value):
-        lines[0] = f"{lines[0][:-1]}; without {model.aside[1]} it is {told(model.aside[0])}."
+        cost_text = f"at an accuracy of {100 * model.shown:.1f}%"
+    lines = [f"By {name}, the model's {noun} is {spelled(model.value)} {cost_text}."]
+    if model.aside is not None and spelled(model.aside[0]) != spelled(model.value):
+        lines[0] = f"{lines[0][:-1]}; without {model.aside[1]} it is {spelled(model.aside[0])}."
     if model.value < NONE:
         return lines
-    is_free = least <= LEAST < model.value and cost_at(0.0) - model.cost <= LEAST
+    is_free = lowest <= LEAST < model.value and cost_at(0.0) - model.cost <= LEAST
     if people_at is None and is_free:
-        return [*lines, f"{_closing(by).format(what=what)} costs {_price(0.0, unit)}."]
-    if least < model.value - 1e-4:
-        better = f"be {told(least)}; no rule on these scores does better."
-        closed = "be closed." if by.is_width else "be 0."
+        return [*lines, f"{_closing(resolved).format(what=noun)} costs {_price(0.0, unit)}."]
+    if lowest < model.value - 1e-4:
+        alternative = f"be {spelled(lowest)}; no rule on these scores does better."
+        closed = "be closed." if resolved.is_width else "be 0."
         lines.append(
-            f"At the same {unit}{held} the {what} could {better if least > LEAST else closed}"
+            f"At the same {unit}{held} the {noun} could {alternative if lowest > LEAST else closed}"
         )
     else:
-        lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {what}.")
-    for share, start in ((0.5, HALVED), (0.0, _closing(by))):  # of today's disparity
+        lines.append(f"No rule on these scores of the same {unit}{held} has a smaller {noun}.")
+    for share, start in ((0.5, HALVED), (0.0, _closing(resolved))):  # of today's disparity
         goal = share * model.value
-        more = cost_at(goal) - model.cost
-        price = _price(more, unit)
-        if unit == "accuracy" and more > LEAST:
-            price += f" ({100 * model.shown:.1f}% to {100 * (model.shown - more):.1f}%)"
+        extra = cost_at(goal) - model.cost
+        price = _price(extra, unit)
+        if unit == "accuracy" and extra > LEAST:
+            price += f" ({100 * model.shown:.1f}% to {100 * (model.shown - extra):.1f}%)"
         people = people_at(goal) if people_at is not None and not share else ""
-        lines.append(f"{start.format(what=what, goal=told(goal))} costs {price}{people}.")
+        lines.append(f"{start.format(what=noun, goal=spelled(goal))} costs {price}{people}.")
     return lines
 
 
 def without_small(
     table: Floats, sizes: Floats, names: Sequence[str], value_of: Callable[[Floats], float]
 ) -> tuple[float, str] | None:
-    """The disparity without groups of a few rows, and which these are; None where all are large.
+    """The disparity without groups of a few rows, and their names; None if all are large.
 
-    A rate of one row is 0 or 1, and so makes the largest gap by itself. Weights that are no
-    counts do not say how many rows there are.
+    The rate of a single row is 0 or 1, and so produces the largest gap. Weights that are not counts
+    do not determine the number of rows.
     """
     small = np.flatnonzero(sizes < SMALL)
     counted = np.array_equal(sizes, np.rint(sizes))
@@ -103,14 +103,14 @@ def without_small(
     return value, f"the {len(small)} groups of fewer than {SMALL} rows"
 
 
-def _closing(by: Measure) -> str:
-    return "Closing the {what}" if by.is_width else "Bringing the {what} to 0"
+def _closing(measure: Measure) -> str:
+    return "Closing the {what}" if measure.is_width else "Bringing the {what} to 0"
 
 
-def _price(more: float, unit: str) -> str:
-    if more <= LEAST:
+def _price(extra: float, unit: str) -> str:
+    if extra <= LEAST:
         return f"no {unit}" if unit == "accuracy" else "nothing"
-    return f"{points_of(more)} of accuracy" if unit == "accuracy" else number(more, 2)
+    return f"{points_of(extra)} of accuracy" if unit == "accuracy" else number(extra, 2)
 
 
 def points_of(value: float) -> str:
@@ -131,25 +131,25 @@ def moving_sentences(
     error: float,
     moved_to: Callable[[float], tuple[float, float]],
 ) -> list[str]:
-    """How uneven predictions are, and how far they must move to be less so.
+    """The disparity of predictions, and how far they must move to reduce it, in sentences.
 
-    `moved_to` has the root mean square of the moves that a bound takes, and the error after them;
-    errors are NaN where the truth is not known.
+    `moved_to` returns the root mean square of the moves that a bound requires, and the error after
+    them; errors are NaN if the truth is unknown.
     """
-    by = resolve(measure)
-    is_share = by.is_width and criterion in OF_SHARES
+    resolved = resolve(measure)
+    is_share = resolved.is_width and criterion in OF_SHARES
 
-    def told(amount: float) -> str:
+    def spelled(amount: float) -> str:
         return points_of(amount) if is_share else number(amount)
 
-    what = "largest gap between distributions" if is_share else by.phrase
-    known = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
+    noun = "largest gap between distributions" if is_share else resolved.phrase
+    error_text = "" if isnan(error) else f" at a root mean squared error of {number(error, 4)}"
     name = criterion.replace("_", " ")
-    lines = [f"By {name}, the model's {what} is {told(value)}{known}."]
-    for share, start in ((0.5, HALVED), (0.0, _closing(by))):
+    lines = [f"By {name}, the model's {noun} is {spelled(value)}{error_text}."]
+    for share, start in ((0.5, HALVED), (0.0, _closing(resolved))):
         move, after = moved_to(share * value)
         then = "" if isnan(after) else f"; the error is then {number(after, 4)}"
-        goal = start.format(what=what, goal=told(share * value))
+        goal = start.format(what=noun, goal=spelled(share * value))
         lines.append(
             f"{goal} moves predictions by at least {number(move)} (root mean square){then}."
         )
