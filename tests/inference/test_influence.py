@@ -129,6 +129,16 @@ def test_the_variance_of_a_difference_is_the_cluster_sandwich_of_statsmodels(wei
     )
 
 
+@pytest.mark.parametrize("rate", [0.02, 0.5])  # of cells of clusters by groups that have rows
+def test_products_over_clusters_are_those_of_all_pairs_of_units(rate):
+    rng = np.random.default_rng(9)
+    table = np.where(rng.random((2, 30, 50)) < rate, rng.normal(size=(2, 30, 50)), 0.0)
+    table[1] *= table[0] != 0
+    owner, cluster = np.nonzero(table[0])
+    found = Units(owner, cluster, 30).products(table[:, owner, cluster])
+    np.testing.assert_allclose(found, table @ np.swapaxes(table, 1, 2), atol=1e-12)
+
+
 def zeros(rng):
     group = np.repeat([0, 1], [2000, 50])
     return {

@@ -17,7 +17,7 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally
 from evenhand._uncertainty.clusters import student_rows
 from evenhand._uncertainty.differences import Binomials, difference_bounds
-from evenhand._uncertainty.replicates import influence_amount, rates_amount
+from evenhand._uncertainty.replicates import by_kinds, influence_amount, rates_amount
 from evenhand.statistics import STATISTICS, E, Statistic
 from evenhand.statistics.arithmetic import ratio, sum_of_others
 from evenhand.statistics.catalogue import SCANNED
@@ -149,7 +149,7 @@ def _rates(view: View, name: str, hits: Callable[..., Any], margin: float) -> Co
         hit, miss = hits(part, ("weight", "weight²") if "weight²" in part.sums else ("rows",))
         return hit, hit + miss
 
-    amount = rates_amount(counts, read)
+    amount = rates_amount(counts, by_kinds(read))
     others = np.maximum(_others(sums), 0.0)
 
     def sides(error: float) -> tuple[_Draws, _Draws]:

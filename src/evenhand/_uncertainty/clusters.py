@@ -177,37 +177,46 @@ class Units:
 
     def products(self, influences: Floats) -> Floats:
         """Sums Σ ψ(a) ψ(b) over clusters (cells, groups, groups), from those of patterns."""
-        shape = (self.groups, self.clusters)
-        if self.groups * self.clusters <= MOST_EMPTY * len(self.cluster):
+        group, cluster, pattern = self._shared
+        shape = (self.groups, int(cluster.max(initial=-1)) + 1)
+        if prod(shape) <= MOST_EMPTY * len(cluster):
             padded = np.append(influences, np.zeros((len(influences), 1)), axis=1)
             matrices = (row.take(self._patterns, mode="clip") for row in padded)
-            return np.array([matrix @ matrix.T for matrix in matrices])
-        from scipy.sparse import csr_array
+            products = np.array([matrix @ matrix.T for matrix in matrices])
+        else:
+            from scipy.sparse import csr_array
 
-        ends = np.concatenate([[0], np.cumsum(self.numbers)]).astype(self.cluster.dtype)
-        rows = self.by_unit(influences)  # in the order of their groups
-        sparse = (csr_array((row, self.cluster, ends), shape=shape) for row in rows)
-        return np.array([(matrix @ matrix.T).toarray() for matrix in sparse])
+            ends = np.searchsorted(group, np.arange(self.groups + 1))
+            rows = influences[:, pattern]
+            sparse = (csr_array((row, cluster, ends), shape=shape) for row in rows)
+            products = np.array([(matrix @ matrix.T).toarray() for matrix in sparse])
+        every = np.arange(self.groups)
+        products[:, every, every] = self.by_group(influences**2)
+        return products
+
+    @cached_property
+    def _shared(self) -> tuple[NDArray[np.intp], ...]:
+        """Group, cluster and pattern of each unit that shares its cluster with other groups."""
+        shared = np.bincount(self.cluster) > 1
+        kept = shared[self.cluster]
+        patterns = self.by_unit(np.arange(len(self.owner)))
+        number = np.cumsum(shared) - 1
+        return self.by_unit(self.owner)[kept], number[self.cluster[kept]], patterns[kept]
 
     @cached_property
     def _patterns(self) -> NDArray[np.intp]:
-        """The pattern of each group in each cluster; one past the last where it has no rows."""
-        patterns = np.full((self.groups, self.clusters), len(self.owner))
-        of_unit = self.by_unit(np.arange(len(self.owner)))
-        patterns[self.by_unit(self.owner), self.cluster] = of_unit
+        """The pattern of each group in each shared cluster; one past the last where it has none."""
+        group, cluster, pattern = self._shared
+        patterns = np.full((self.groups, int(cluster.max(initial=-1)) + 1), len(self.owner))
+        patterns[group, cluster] = pattern
         return patterns
-
-    @cached_property
-    def _are_shared(self) -> bool:
-        """Whether any two groups share a cluster."""
-        return bool(np.bincount(self.cluster).max(initial=0) > 1)
 
     def _covariance(self, residuals: Floats) -> Floats | None:
         """Covariances of groups (cells, groups, groups); None where no two share a cluster.
 
         For very many groups each pair is given the average over all pairs.
         """
-        if not self._are_shared:
+        if not len(self._shared[0]):
             return None
         if self.groups <= MOST_PAIRED:
             return self.products(residuals)
@@ -255,21 +264,21 @@ def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, T
     unit, codes = renumber(keys, group.size * size)
     owner, cluster = np.divmod(codes, size)
     places = [i for i, name in enumerate(names) if name not in source.clusters]
-    pattern, first = None, np.arange(len(codes))
+    pattern, kept = None, np.arange(len(unit))
     counts = _counts(source, [i for i in places if names[i] != "group"], unit, len(codes))
     if counts is not None:
         combined, first = combine([(owner, group.size), *counts])
-        pattern = combined.astype(np.intp)
-    new = np.full(len(codes), -1, np.intp)
-    new[first] = np.arange(len(first))
-    new = new[unit]
-    kept = new >= 0  # the rows of one unit of each pattern
+        pattern, owner = combined.astype(np.intp), owner[first]
+        positions = np.full(len(codes), -1, np.intp)
+        positions[first] = np.arange(len(first))
+        unit = positions[unit]
+        kept = np.flatnonzero(unit >= 0)  # the cells of one unit of each pattern
     cells = source.cells[places][:, kept]
-    cells[[names[i] for i in places].index("group")] = new[kept]
-    labels = tuple(range(len(first)))
+    cells[[names[i] for i in places].index("group")] = unit[kept]
+    labels = tuple(range(len(owner)))
     axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in places)
     sums = {name: values[..., kept] for name, values in source.sums.items()}
-    return Units(owner[first], cluster, group.size, pattern), gathered(axes, cells, sums, ())
+    return Units(owner, cluster, group.size, pattern), gathered(axes, cells, sums, ())
 
 
 def _counts(

@@ -27,7 +27,7 @@ from evenhand._uncertainty.clusters import (
 from evenhand._uncertainty.curves import DISTANCES, Estimates, Floats, rate_curves, student_limits
 from evenhand._uncertainty.differences import rate_bounds
 from evenhand._uncertainty.influence import ErrorEstimates
-from evenhand._uncertainty.replicates import Reader, influence_amount, rates_amount
+from evenhand._uncertainty.replicates import Reader, by_kinds, influence_amount, rates_amount
 from evenhand.statistics import Shares, Statistic, Table
 from evenhand.statistics.arithmetic import ratio
 
@@ -265,7 +265,7 @@ def _drawn(source: Tally, read: Reader) -> Draws:
     """Effective hits and rows; `read` gives both (sums, cells, groups) of a tally."""
     hits, total = read(source.whole)
     draws = _unweighed(hits[0], total[0]) if len(hits) == 1 else _weighed(hits, total)
-    amount = rates_amount(source, read)
+    amount = rates_amount(source, by_kinds(read))
     if amount is not None:
         return _with_amount(draws, amount)
     if "fpc" in source.sums:

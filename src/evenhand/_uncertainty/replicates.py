@@ -9,13 +9,15 @@ so it is combined with that of all groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._data.tallies import Tally
+from evenhand._data.tallies import Axis, Tally
 from evenhand._uncertainty.clusters import (
     LEAST_RATIO,
+    MOST_KINDS,
     MOST_PAIRED,
     PRIOR_UNITS,
     Amount,
@@ -74,6 +76,29 @@ def rates_amount(source: Tally, read: Reader) -> Amount | None:
         return struck[0] - share[:, owner] * counted[0], counted[0], counted[-1]
 
     return _amount(source, moves, share * (1 - share))
+
+
+def by_kinds(read: Reader) -> Reader:
+    """The same hits and rows, where they are counts: what a row of each kind adds, times its rows.
+
+    A kind of row is a position along the axes other than the group.
+    """
+
+    def totals(counts: Tally) -> tuple[Floats, Floats]:
+        names = [axis.name for axis in counts.axes if axis.name != "group"]
+        shape = tuple(counts.axis(name).size for name in names)
+        if prod(shape) > MOST_KINDS:
+            return read(counts)
+        kinds = np.arange(prod(shape))
+        axes = (*map(counts.axis, names), Axis("group", tuple(range(len(kinds)))))
+        cells = np.array([*np.unravel_index(kinds, shape), kinds])
+        one_each = Tally(axes, cells, {"rows": np.ones(len(kinds))})
+        sums = ("weight", "weight²") if "weight²" in counts.sums else ("rows",)
+        tables = [counts.table(*names, "group", of=of).reshape(len(kinds), -1) for of in sums]
+        hits, rows = (np.array([part[0] @ table for table in tables]) for part in read(one_each))
+        return hits, rows
+
+    return totals
 
 
 def influence_amount(
