@@ -188,5 +188,5 @@ def lede(verdicts: Sequence[Finding]) -> str:
         return f"{start}, Kendall’s τ is {middle:.2f} in the middle; more splits would settle it."
     return (
         f"{start}, the two order settings of methods alike in {seen['agrees']} and differently "
-        f"in {seen['differs']}; {seen['cannot tell']} cannot be told from these splits."
+        f"in {seen['differs']}; {seen['cannot tell']} are inconclusive on these splits."
     )

@@ -65,7 +65,7 @@ def hyperparameters(results: Results) -> Table:
         )
         for one in tried.itertuples()
     ]
-    head = ("Method", "Told to meet", "Parameter", "Values that were run")
+    head = ("Method", "Constraint", "Parameter", "Values that were run")
     note = "From the runs themselves. Names without “(evenhand)” are the paper’s methods."
     return Table("hyperparameters", "Methods and hyperparameters", head, tuple(rows), note)
 

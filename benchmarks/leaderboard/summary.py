@@ -23,7 +23,7 @@ LEADING = "Frontier"
 MEASURES = {"mpd": "MPD", "gini": "Gini", "pq": "PQ"}
 CLASSES = ("binary", "multi-class")
 OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
-HEAD = ("Track", "Criterion", "Problems", "First", "Not told from it", "evenhand’s own")
+HEAD = ("Track", "Criterion", "Problems", "First", "Not separable from it", "evenhand’s own")
 
 
 def row(board: Board) -> tuple[str, ...]:
@@ -48,14 +48,14 @@ def row(board: Board) -> tuple[str, ...]:
 
 
 def place(board: Board) -> str:
-    """Where our method is in a table: "first", "not told from the first", "behind" or nowhere."""
+    """Our method's place: "first", "not separable from the first", "behind", or "" if unranked."""
     ranked = [one.method for one in board.ranking.entrants]
     if LEADING not in ranked or not board.track.startswith(CLASSES):
         return ""
     if ranked[0] == LEADING:
         return "first"
     pairs = {(pair.better, pair.worse): pair.differs for pair in board.ranking.pairs}
-    return "behind" if pairs[ranked[0], LEADING] else "not told from the first"
+    return "behind" if pairs[ranked[0], LEADING] else "not separable from the first"
 
 
 def standing(by_measure: Mapping[str, tuple[Board, ...]]) -> str:
@@ -64,14 +64,14 @@ def standing(by_measure: Mapping[str, tuple[Board, ...]]) -> str:
     for measure, boards in by_measure.items():
         places = [(board, place(board)) for board in boards if place(board)]
         first = sum(where == "first" for _, where in places)
-        near = sum(where == "not told from the first" for _, where in places)
+        near = sum(where == "not separable from the first" for _, where in places)
         behind = "; ".join(
             f"{board.track}, {board.criterion} (behind {board.ranking.entrants[0].method})"
             for board, where in places
             if where == "behind"
         )
         lines.append(
-            f"- By {MEASURES[measure]} it is first in {first} and not told from the first in "
+            f"- By {MEASURES[measure]} it is first in {first} and not separable from the first in "
             f"{near} of {len(places)} tables of classes that rank it."
             + (f" Behind: {behind}." if behind else "")
         )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 SUBMODULES = ("results", "standards", "statistics", "watch")  # found without an import of their own
-LATER = {  # imported when first asked for
+LATER = {  # imported when first used
     "Frontier": "_frontier",
     "Watch": "watch",
     "compare": "_compare",

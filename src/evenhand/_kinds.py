@@ -1,7 +1,7 @@
 """The kind of value each option takes, declared once by name and checked by every function.
 
-Values are checked by those who read them; a list in place of a number, say, would else reach the
-caller as an error of whatever touched it first.
+Values are checked by the functions that read them; a list in place of a number, say, would
+otherwise raise an unclear error where it is first used.
 """
 
 from __future__ import annotations

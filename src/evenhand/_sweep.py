@@ -27,7 +27,9 @@ Floats = NDArray[np.float64]
 
 Places = NDArray[np.intp]
 
-APART = 8.0  # rows of sorted levels are searched as one array, so far apart; levels are below e
+APART = (
+    8.0  # offset between rows of sorted levels that are searched as one array; levels are below e
+)
 NEGLIGIBLE = 1e-12  # what rounding may leave below 0
 TIED = 1e-9  # values this close, relatively, are one value
 
@@ -63,7 +65,7 @@ def supremum(
 def first_highest(values: Floats) -> int:
     """The first place, in flat order, whose value is the largest but for rounding.
 
-    Equal values come out a digit apart when rows are counted in another order.
+    Equal values differ in the last digit when rows are counted in another order.
 
     >>> first_highest(np.array([0.1, 0.5, 0.3, 0.5 * (1 + 1e-13)]))
     1

@@ -297,7 +297,7 @@ def unheeded(text: str) -> str:
     r"""Text without commands for a build server, whatever the names of groups and files.
 
     GitHub obeys a line that begins with "::", and "##[" anywhere; Azure has "##vso[", TeamCity
-    "##teamcity[". A space takes each of them apart.
+    "##teamcity[". A space breaks each of them.
 
     >>> print(unheeded("::error::gone\n  ::notice::x, or ##[error]gone, ##vso[task.complete]"))
     : :error::gone

@@ -66,7 +66,7 @@ def fill_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
     """Let `fill` write next to the target, flush to the disk, then rename.
 
     Of a link, the target is what it leads to. A device or pipe is written to: a new file must not
-    take its place. Whatever fails, nothing is left beside the target, and the error names it; what
+    take its place. Whatever fails, nothing is left next to the target, and the error names it; what
     a killed process left there goes with the next write.
     """
     try:

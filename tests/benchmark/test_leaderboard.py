@@ -474,14 +474,14 @@ def test_the_summary_has_a_line_for_every_board_and_says_who_leads(
     for line, board in zip(lines, boards, strict=True):
         assert line.split(" | ")[3].startswith(f"{board.ranking.entrants[0].method} (")
     assert (tmp_path / "docs" / "summary.svg").exists()
-    assert "By PQ it is first in 0 and not told from the first in 0 of 0 tables" in text
+    assert "By PQ it is first in 0 and not separable from the first in 0 of 0 tables" in text
 
 
 @pytest.mark.parametrize(
     ("order", "apart", "told"),
     [
-        ("FL", False, "first in 1 and not told from the first in 0 of 1 tables"),
-        ("LF", False, "first in 0 and not told from the first in 1 of 1 tables"),
+        ("FL", False, "first in 1 and not separable from the first in 0 of 1 tables"),
+        ("LF", False, "first in 0 and not separable from the first in 1 of 1 tables"),
         (
             "LF",
             True,

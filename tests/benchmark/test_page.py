@@ -98,7 +98,7 @@ def test_every_finding_is_there_with_its_verdict(seen):
 
 
 def test_verdicts_are_counted_in_words():
-    assert count_verdicts(FINDINGS) == "1 agree, 1 differ, 1 cannot be told"
+    assert count_verdicts(FINDINGS) == "1 agree, 1 differ, 1 inconclusive"
 
 
 def test_captions_name_stand_ins_and_the_head_warns_of_them(seen):

@@ -271,7 +271,7 @@ def test_who_is_told_apart_is_said_for_every_pair(several):
     assert not pairs["good", "fair"].differs  # ranks differ by 1 only
     assert pairs["good", "fair"].wins == 12  # though the splits of every problem tell them apart
     assert pairs["good", "fair"].p_value == pytest.approx(6 * 2 / 2**12)
-    assert "fair cannot be told from it" in ranking.sentence
+    assert "fair cannot be separated from it" in ranking.sentence
     assert pairs["poor", "Base"].wins + pairs["poor", "Base"].undecided == 12
 
 

@@ -22,7 +22,7 @@ SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 STRINGS = "xl/sharedStrings.xml"
 RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 MOST_UNPACKED = 2 * 2**30  # bytes; a small zip can hold a mountain of zeros
-BYTES_OF_CELL = 64  # that a cell takes besides its text, and a row
+BYTES_OF_CELL = 64  # overhead of a cell in addition to its text, and of a row
 TRUTH = {"0": "false", "1": "true"}
 
 

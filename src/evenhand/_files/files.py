@@ -109,7 +109,7 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[Path]) -> None:
     used = {_identity(path): f"{path}, which is read" for path in inputs}
     for option, path in outputs.items():
         if path.exists() and not path.is_file():
-            continue  # a device or pipe takes what it is given
+            continue  # a device or pipe accepts any output
         if _identity(path) in used:
             raise InputError(f"--{option} {path} would overwrite {used[_identity(path)]}.")
         used[_identity(path)] = f"the output of --{option}"

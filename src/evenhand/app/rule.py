@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Query = Mapping[str, Sequence[str]]
 
 TABLE = "people"  # how the query calls it
-ENDS = {"all": -inf, "none": inf}  # thresholds that everybody reaches, or nobody
+ENDS = {"all": -inf, "none": inf}  # thresholds that everyone reaches, or no one
 
 
 class Thresholds(NamedTuple):

@@ -20,7 +20,7 @@ from evenhand.standards import STANDARDS
 
 STATIC = {"app.css": "text/css", "app.js": "text/javascript", "page.js": "text/javascript"}
 STATIC |= {"explore.js": "text/javascript"}
-WIDEST = 60  # columns of a table whose heads a phone shows beside the values
+WIDEST = 60  # columns of a table whose heads a phone shows next to the values
 
 
 def home(files: Sequence[tuple[str, str]], suffixes: Sequence[str]) -> str:

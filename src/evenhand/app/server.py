@@ -261,7 +261,7 @@ def serve(
 ) -> None:
     """Serve the page until it is stopped; the link is announced once it works.
 
-    `reading` calls what opens the file, and tells how far that is.
+    `reading` opens the file, and reports progress.
     """
     desk = Desk()
     try:

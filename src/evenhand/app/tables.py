@@ -113,7 +113,7 @@ class Opened:
     ) -> list[Direction]:
         """For each of two labels, the share of pairs in which it goes with the higher score.
 
-        Ties count half. Where a column says how many `rows` a line stands for, all are paired.
+        Ties count half. Where a column has the number of `rows` of a line, all are paired.
         """
         key = (target, score, *map(str, labels), str(rows))
         if key not in self._shares:

@@ -1,10 +1,10 @@
 """Benchmarks as values: predictions are stored once, and every score is computed from them.
 
 A `Design` says what to run; `run` stores the predictions, `results` scores them, and
-`write_report` draws and tells what came out. The parts of a report are in `sections`, `tables`,
+`write_report` writes a page on them. The parts of a report are in `sections`, `tables`,
 `ranking` and `figures`, to make others of them.
 
-A name is imported when it is first asked for, so that the command line starts without waiting
+A name is imported when it is first used, so that the command line starts without waiting
 for scikit-learn.
 """
 

@@ -81,7 +81,7 @@ class Truth:
     group : array of int
         Their groups by number.
     about : dict
-        What is said of the data set, the names of groups and classes included.
+        Metadata of the data set, with the names of groups and classes.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class BaseScores:
     scores : array (rows × classes, or rows × 1)
         Probabilities, or predicted values.
     about : dict
-        What is said of the data set, as in `Truth`, and of the fit.
+        Metadata of the data set, as in `Truth`, and of the fit.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def read_about(path: Path) -> dict[str, Any]:
         except Exception as failure:
             raise _damaged(path, " ".join(str(failure).split())[:200]) from failure
     if not sound:
-        raise _damaged(path, "what it says of itself is not what was written")
+        raise _damaged(path, "its metadata is not what was written")
     return dict(json.loads(document))
 
 

@@ -39,7 +39,7 @@ MARKS: dict[Verdict, str] = {"agrees": "✓", "differs": "✗", "cannot tell": "
 VERDICTS: dict[Verdict, str] = {
     "agrees": "agree",
     "differs": "differ",
-    "cannot tell": "cannot be told",
+    "cannot tell": "inconclusive",
 }
 
 
@@ -63,7 +63,7 @@ class Finding:
         The same in words.
     is_theorem : bool, default False
         Whether it could not have come out otherwise, whatever the data: such a verdict is no
-        evidence, and is counted apart.
+        evidence, and is counted separately.
     source : str, default ""
         Whose claim it is, where that must be said.
 
@@ -140,7 +140,7 @@ class Section:
     name, title : str
         Its address on the page, and its heading.
     text : str, default ""
-        What is said first.
+        The text above the rest.
     findings : tuple of Finding, default ()
         Shown under their questions, and these under their claims.
     opened : tuple of str, default ()
@@ -180,12 +180,12 @@ def usual_sections(
     measure : str, optional
         Rank by this measure; by default the first that each criterion was asked with.
     all_criteria : bool, default False
-        Draw every criterion, not only those that a method was told to meet and your own.
+        Draw every criterion, not only the constraints of methods and your own.
 
     Returns
     -------
     tuple of Section
-        For `write_report`, alone or beside sections of your own.
+        For `write_report`, alone or with sections of your own.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def questions_about(results: Results, criteria: Sequence[str]) -> list[str]:
 
 
 def question_of(results: Results, criterion: str, measure: str | None = None) -> str | None:
-    """The name of the first question about a criterion, by a measure if one is given.
+    """The name of the first question about a criterion, by a measure if given.
 
     Examples
     --------

@@ -41,7 +41,7 @@ Several files or patterns of one kind are read as one table. Rows are counted wh
 file may be larger than memory. Options can also be set in [tool.evenhand.audit] of pyproject.toml;
 options on the command line take precedence.
 
-Where a line of FILE stands for many rows, --rows names the column that says for how many; evenhand
+Where a line of FILE represents many rows, --rows names the column of their number; evenhand
 sql prints the query that makes such a table.
 
 A gate, --fail-if 'CRITERION.MEASURE > BOUND' (or >=; < or <= of a ratio), is judged by the interval
@@ -177,7 +177,7 @@ def published(
 ) -> list[str]:
     """Print the audit, then write the requested files; return the failures.
 
-    Where a standard was asked for, its document is what is `filled` in.
+    If a standard is requested, `filled` is its document.
     """
     failed = printed(report, judgements, **request.printing)
     if filled is not None and not request.printing["quiet"]:

@@ -62,7 +62,7 @@ stage = "post"
 hyperparameter = "strength"
 grid = [0.1, 1.0]
 
-[[questions]]                # beside the usual ones
+[[questions]]                # in addition to the usual ones
 criterion = "equal_opportunity"
 measure = "pq"
 p = 0.5

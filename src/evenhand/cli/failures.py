@@ -116,7 +116,7 @@ def done_unless_stopped(
     """The result of work in a thread; Ctrl-C stops it at once.
 
     While it goes on, one may `look` how far it is. Between two queries there is nothing to stop, so
-    the engine is told again until the work ends.
+    the engine is interrupted repeatedly until the work ends.
     """
     with ThreadPoolExecutor(1) as pool:
         job = pool.submit(work)

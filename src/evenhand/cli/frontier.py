@@ -154,7 +154,7 @@ def frontier_of(options: dict[str, Any]) -> Traced:
 
 
 def text_of_frontier(traced: Traced, value: float | None) -> str:
-    """The sentences, the curve, and the rule if one was asked for."""
+    """The sentences, the curve, and the rule if requested."""
     text = summary_text(traced.document())
     if value is None:
         return text

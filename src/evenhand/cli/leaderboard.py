@@ -25,7 +25,7 @@ FOLDER holds the files of predictions and submission.toml, which says what they 
 
 \b
   method = "MyMethod"
-  base = "logistic"        # the benchmark's base model that it stands on
+  base = "logistic"        # the benchmark's base model that it uses
   group_known = false      # whether a decision may depend on the person's group
   authors = "A. Author"
   about = "where to read about it"

@@ -32,7 +32,7 @@ FILE_COLUMNS = (
     "native-country",
     "income",
 )
-# fnlwgt says how many people a row stands for; it does not describe the person.
+# fnlwgt is the number of people a row represents; it does not describe the person.
 COLUMNS = {name: name.replace("-", "_") for name in FILE_COLUMNS if name != "fnlwgt"}
 LABELS = {
     "sex": {sex: sex for sex in ("Female", "Male")},

@@ -128,7 +128,7 @@ class Task:
     origins : tuple of Origin
         Where the rows may come from, in order of preference.
     classes : tuple of str
-        What the numbers 0, 1, … of the target stand for; empty for a regression.
+        The names of the numbers 0, 1, … of the target; empty for a regression.
     groups : tuple of str
         The values of the sensitive column in the order of an origin's `counts`, which has one row
         per class (one row in all for a regression).

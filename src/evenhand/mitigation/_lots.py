@@ -39,7 +39,7 @@ def lots(ids: Any, *, key: int | str, distinct: bool = False) -> Floats:
     """The random draw of each id under a key: a number from 0 up to, not including, 1.
 
     Every method that decides at random decides by these, so that a person gets the same answer
-    whoever else is in the call, and anyone who has the key can check it.
+    whatever other rows are in the call, and anyone who has the key can check it.
 
     Parameters
     ----------

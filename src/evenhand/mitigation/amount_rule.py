@@ -110,7 +110,7 @@ class AmountRule:
         Returns
         -------
         AmountRule
-            Lines through some of the old knots. A rule with steps or lots is given back as it is.
+            Lines through some of the old knots. A rule with steps or random draws is unchanged.
 
         """
         moves = self.moves
@@ -161,7 +161,7 @@ class AmountRule:
         row_id : str or sequence of str, default None
             The column of the ids, whose lots decide; needed where lots do.
         key : int or str, default None
-            The key of the lots: `key_` of a fitted model.
+            The key of the draws: `key_` of a fitted model.
 
         Returns
         -------

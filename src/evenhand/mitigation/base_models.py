@@ -177,7 +177,7 @@ def fit_underlying(
 ) -> Any:
     """A fitted clone of the estimator, or the estimator itself where it is already fitted.
 
-    None stands for `default`, and that for logistic regression.
+    None means `default`, and that means logistic regression.
     """
     if prefit:
         if estimator is None:

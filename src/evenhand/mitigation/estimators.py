@@ -172,7 +172,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
     def _favorable_place(self, matters: bool) -> int:
         """The place of the favorable label among two; required where it matters and is not given.
 
-        Where it does not matter, nor is told, it is the last.
+        Where it neither matters nor is given, it is the last.
         """
         labels = self.classes_.tolist()
         label = favorable_label(labels, self.favorable, required=matters)

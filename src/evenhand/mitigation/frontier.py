@@ -44,7 +44,7 @@ class FrontierClassifier(RateConstrainedClassifier):
         its decisions are made at random. By default the one that does best on rows left out of the
         fit, which may be none; None makes no such decisions.
     random_state : int, Generator, RandomState or None, default None
-        The key of the lots (see `lots`); for anything but an int, it is drawn at fit. An int also
+        The key of the draws (see `lots`); for anything but an int, it is drawn at fit. An int also
         draws the folds, which are otherwise the same at every fit.
 
     Attributes
@@ -127,7 +127,7 @@ class FrontierClassifier(RateConstrainedClassifier):
         """The out-of-fold probabilities of each row by the base model.
 
         A base model that follows its fitting rows is too sure of them. Where it came fitted, or
-        some class has too few rows to leave any out, it is asked as it is.
+        some class has too few rows to leave any out, it is used directly.
         """
         if self.prefit or np.bincount(rows.y).min() < LEAST_ROWS:
             return self._base_probabilities(rows.X)

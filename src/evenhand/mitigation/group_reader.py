@@ -101,7 +101,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         that the decision reads: rows of one call that agree in all of them have lots of their own,
         but share one where they are served one by one.
     random_state : int, Generator, RandomState or None, default None
-        The key of the lots (see `lots`); for anything but an int, it is drawn at fit.
+        The key of the draws (see `lots`); for anything but an int, it is drawn at fit.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         In words, what could not be required or reached on the fitting rows, and a bound that
         changes nothing there.
     key_ : int
-        The key of the lots: `random_state` where it is an int, or what was drawn at fit.
+        The key of the draws: `random_state` where it is an int, or what was drawn at fit.
 
     """
 
@@ -141,7 +141,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
 
     @property
     def key_(self) -> int:
-        """The key of the lots."""
+        """The key of the draws."""
         state = self.random_state
         return int(state) if isinstance(state, int | np.integer) else self._key
 
@@ -185,7 +185,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
 
     @available_if(_draws)  # type: ignore[untyped-decorator]
     def lots(self, X: Any) -> Floats:
-        """The lot of each row, by which `predict` decides where chance does.
+        """The random draw of each row, by which `predict` makes random decisions.
 
         It is `evenhand.mitigation.lots` of the row's id under `key_`, so that a decision can be
         checked later, and elsewhere.
@@ -233,7 +233,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         if value > max(bound, distinct) + LEAST_EXCESS:
             self.notes_ += (
                 f"{self._tied:,} of {len(rows.y):,} fitting rows are decided at random and agree "
-                "with another in all values, and no row_id= tells them apart. In one call each "
+                "with another in all values, and no row_id= distinguishes them. In one call each "
                 "has a draw of its own; served one by one they share it, and what is bounded by "
                 f"{number(bound)} becomes {number(value)}.",
             )
@@ -372,7 +372,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
 
     @property
     def _asked(self) -> str:
-        """The criterion by its own name, whatever the field or the paper calls it."""
+        """The criterion by its name in evenhand, for any synonym."""
         criterion: Any = self.criterion
         return ALIASES.get(criterion, criterion) if isinstance(criterion, str) else criterion
 

@@ -62,7 +62,7 @@ class Method:
     grid : mapping of str to tuple of float, default {}
         The values of the hyperparameter that the paper tries, by criterion.
     settings : mapping, default {}
-        Parameters that set this method apart from others of the same estimator.
+        Parameters that distinguish this method from others of the same estimator.
     citation : str
         Where it is published.
 

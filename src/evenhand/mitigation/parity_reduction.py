@@ -25,7 +25,7 @@ class ParityReductionRegressor(GroupRegressor):
     """A mixture of regressors that puts every group above any threshold about equally often.
 
     For every threshold z and group a it asks ``|P(f ≥ z | a) − P(f ≥ z)|`` ≤ ε on the fitting
-    rows, so that no two groups' CDFs are more than 2ε apart. The target is cut into levels. Prices
+    rows, so that no two groups' CDFs differ by more than 2ε. The target is cut into levels. Prices
     on the groups' excess above each threshold grow where parity is missed; the regressor answers
     by fitting the base model to the levels that would serve each row best at these prices, which
     is the article's least-squares oracle and a heuristic. The models found, and a constant, are

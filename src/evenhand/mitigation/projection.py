@@ -17,7 +17,7 @@ from evenhand.mitigation.groups import cell_masses, empty_cells
 
 Nearest = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
-ROWS_AT_A_TIME = 1 << 13  # what is computed from so many rows and some classes fits the cache
+ROWS_AT_A_TIME = 1 << 13  # intermediate results of this many rows and some classes fit in the cache
 PRICE_STEPS = 100  # at most, of Newton's method on the prices
 PRICE_CLOSE = 1e-13
 ROOT_STEPS = 50  # at most, of Newton's method within a row
@@ -56,7 +56,7 @@ class ProjectionClassifier(GroupClassifier):
     prices_ : ndarray of shape (n_classes, n_groups)
         What a unit of probability of each class costs in each group.
     ratios_ : Ratios
-        The shares that are compared, and how far they may be apart.
+        The shares that are compared, and how much they may differ.
 
     References
     ----------

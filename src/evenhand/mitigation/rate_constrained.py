@@ -76,7 +76,7 @@ class RateConstrainedClassifier(RuleClassifier):
 
 
 class LinearPostClassifier(RuleClassifier):
-    """Post-processes a classifier so that no two groups' rates are more than ε apart.
+    """Post-processes a classifier so that no two groups' rates differ by more than ε.
 
     For any number of classes and groups; it is `RateConstrainedClassifier` with the measure MPD
     and the cost of an error. Where the published method breaks ties by noise, this one mixes rules

@@ -76,7 +76,7 @@ default "exposure_parity"
         Whether a list draws its order; False takes the likeliest one, which need not keep the
         bound.
     random_state : int, Generator, RandomState or None, default None
-        The key of the draws: a query has the same order whenever it is asked.
+        The key of the draws: a query has the same order in every call.
 
     Attributes
     ----------

@@ -203,7 +203,7 @@ class Report:
     version: str
     claim: str = ""  # what it shows, and what it does not
     actions: Sequence[str] = ()  # what to do next, in half a line each
-    gate: Mapping[str, str] | None = None  # the call that holds it, and what it says now
+    gate: Mapping[str, str] | None = None  # the call that checks it, and its present outcome
     facts: Sequence[Any] = ()  # blocks below the lede
     notebook: Sequence[Any] = ()  # blocks that a notebook shows below the lede
     data: Mapping[str, Any] | None = None  # the document, where a page holds it

@@ -184,7 +184,7 @@ def _criteria(document: Document, findings: Sequence[Document]) -> Table:
 
 
 def _title(finding: Document, findings: Sequence[Document]) -> str:
-    """The criterion; with its measure, where it is asked by several."""
+    """The criterion; with its measure, if it has several."""
     measures = [item["measure"] for item in findings if item["criterion"] == finding["criterion"]]
     title = words(finding["criterion"])
     return title if len(measures) == 1 else f"{title} by {finding['measure']}"

@@ -136,7 +136,7 @@ def _pictures(document: Document) -> list[Section]:
 def charts(document: Document) -> dict[str, Any]:
     """A chart for each criterion of accuracy, or error, against it.
 
-    Without the truth there is no accuracy: the models stand one below another.
+    Without the truth there is no accuracy: the models are listed one below another.
     """
     metric = document["performance"][0] if document["performance"] else None
     by_name = {}

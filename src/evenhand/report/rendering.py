@@ -145,7 +145,7 @@ def _abridged_finding(finding: Mapping[str, Any], keep: Sequence[int]) -> dict[s
 
 
 def _abridged_summary(summary: Mapping[str, Any], keep: Sequence[int]) -> dict[str, Any]:
-    """The summary of some of the groups; what it says of everybody stays."""
+    """The summary of some of the groups; statements about everyone stay."""
     short = dict(summary)
     for part in ("table", "headline", "impact_ratio"):
         if short[part] is not None:

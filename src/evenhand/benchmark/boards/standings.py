@@ -53,9 +53,9 @@ class Board:
     Parameters
     ----------
     track : str
-        Task, groups, whether the group is known, and what is given: with commas between.
+        Task, groups, access to the group, and output, separated by commas.
     criterion : str
-        What is asked, in words.
+        The criterion, in words.
     ranking : Ranking
         The methods in order.
     ranks : mapping of str to mapping of str to float
@@ -110,7 +110,7 @@ def leaderboard(
         Where predictions are.
     measure : str, default "mpd"
         By which gaps are measured: a name of `evenhand.MEASURES`, or package.module:function.
-        Ranks by MPD, Gini and PQ stand beside it.
+        Ranks by MPD, Gini and PQ are shown next to it.
     loss : float, default 0.05
         The most that may be given up: points of accuracy, or a share of the base model's RMSE.
     n_jobs : int, optional

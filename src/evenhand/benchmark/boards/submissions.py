@@ -100,7 +100,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
         plain = (run for run in store.entries().values() if run["method"] == BASE)
         bases = sorted({run["base"] for run in plain})
         raise SubmissionError(
-            f"{folder} stands on the base model {metadata['base']!r}; the benchmark has "
+            f"{folder} uses the base model {metadata['base']!r}; the benchmark has "
             f"{', '.join(bases) or 'none'}."
         )
     faults: list[str] = []
@@ -383,6 +383,6 @@ def _notes(runs: tuple[tuple[Entry, Predictions], ...], store: Store) -> Iterato
     other_bases = {entry["base"] for entry in plain if entry["problem"] in problems} - bases
     if other_bases:
         yield (
-            f"stands on {', '.join(sorted(bases))} and not on {', '.join(sorted(other_bases))}, "
+            f"uses {', '.join(sorted(bases))} and not {', '.join(sorted(other_bases))}, "
             f"and is ranked on {', '.join(sorted(bases))} alone"
         )

@@ -176,8 +176,8 @@ def _own_source(module: str, namespace: Mapping[str, Any]) -> tuple[ast.Module, 
     if "_ih" in namespace:
         return _parsed("\n".join(namespace["_ih"])), spec
     raise InputTypeError(
-        f"The code of {module} cannot be read, so that nobody could tell when a result is out of "
-        "date: save what a benchmark runs in a file, and import it."
+        f"The code of {module} cannot be read, so outdated results could not be recognized: save "
+        "what a benchmark runs in a file, and import it."
     )
 
 

@@ -51,7 +51,7 @@ def read_design(path: str | Path) -> Design:
     Raises
     ------
     DesignError
-        Where the file says something that nobody understands, with the table and the key.
+        If the file has an unknown or invalid entry, with the table and the key.
 
     Examples
     --------
@@ -183,8 +183,8 @@ def _bases(content: Mapping[str, Any]) -> tuple[Base, ...]:
     if isinstance(bases, Mapping):
         tables = _tables(content, "bases")
         return tuple(_base(name, table) for name, table in tables.items())
-    tables = ((b, {}) if isinstance(b, str) else (_name(b), b) for b in _listed(bases))
-    return tuple(_base(name, table) for name, table in tables)
+    pairs = ((b, {}) if isinstance(b, str) else (_name(b), b) for b in _listed(bases))
+    return tuple(_base(name, table) for name, table in pairs)
 
 
 def _name(table: Any) -> str:

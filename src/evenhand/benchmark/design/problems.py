@@ -52,7 +52,7 @@ class Problem:
         A task of `evenhand.datasets.TASKS`, a .parquet or .csv file, or `package.module:name` of
         an `evenhand.datasets.Task`, or of a function that returns an `evenhand.datasets.Dataset`.
         The rows of a task are loaded when it is run, not when the design is read; a function is
-        called for either, since nothing else tells what its rows are.
+        called for either, since nothing else describes its rows.
     n_groups : int, optional
         How many groups, of a simulated task that can have any number of them.
     target : str, optional
@@ -83,7 +83,7 @@ class Problem:
     favorable: str | None = None
 
     def load(self) -> Dataset:
-        """The rows; the last two data sets asked for are kept, while their source is the same."""
+        """The rows; the last two data sets are cached while their source is unchanged."""
         return _loaded(self, self._stamp)
 
     @cached_property

@@ -150,7 +150,7 @@ def add_questions(questions: Iterable[Question]) -> Questions:
     Returns
     -------
     mapping of str to tuple of Question
-        For "classification" and "regression" what is asked.
+        Questions for "classification" and "regression".
 
     Examples
     --------

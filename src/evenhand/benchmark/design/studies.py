@@ -34,7 +34,7 @@ class Run:
     base : Base
         The model underneath.
     treatment : Treatment
-        The method and what it is told to meet.
+        The method and its constraint.
     hyperparameter : float or None
         One value of the treatment's grid.
     seed : int
@@ -268,7 +268,7 @@ class Design:
     studies : tuple of Study
         What is run.
     questions : mapping of str to tuple of Question, optional
-        For "classification" and "regression" what is asked; by default `QUESTIONS`.
+        Questions for "classification" and "regression"; by default `QUESTIONS`.
     stored : str, optional
         A folder of predictions that someone else has made: what it has of the design is taken from
         there by `run`, and not fitted.

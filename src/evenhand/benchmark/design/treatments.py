@@ -41,7 +41,7 @@ class Treatment:
     method : Method, optional
         The method; None for the base model as it is.
     constraint : str, optional
-        What the method is told to meet.
+        The criterion that the method has to meet.
     grid : tuple of float, default (None,)
         Values of the method's hyperparameter; (None,) for its default.
     settings : mapping, default {}
@@ -74,7 +74,7 @@ class Treatment:
 
     @property
     def is_post(self) -> bool:
-        """Whether it adjusts a fitted model's scores, and looks at nothing else."""
+        """Whether it reads only a fitted model's scores."""
         return self.method is not None and self.method.stage == "post"
 
     def obstacle(self, extent: Extent, base: Base) -> str | None:
@@ -158,7 +158,7 @@ def treatment(
         of an estimator with the parameters `estimator` and `group`, defined anywhere, in a
         notebook too.
     constraint : str, optional
-        What the method is told to meet; by default the first that it can.
+        The criterion that the method has to meet; by default the first that it can.
     grid : sequence of float, optional
         Values of the method's hyperparameter; by default those that the method declares.
     name : str, optional

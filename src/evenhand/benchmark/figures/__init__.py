@@ -84,7 +84,7 @@ def draw(
     figures : mapping of str to callable, optional
         Functions from results to a `Drawing`; by default `usual_figures`.
     formats : sequence of {"svg", "pdf", "png"}, default all
-        Which files are written beside the .csv.
+        Which files are written in addition to the .csv.
 
     Returns
     -------

@@ -88,7 +88,7 @@ def main_criteria(results: Results) -> list[str]:
     Returns
     -------
     list of str
-        Names as in `tradeoffs`; all that have answers where no method was told anything.
+        Names as in `tradeoffs`; all that have answers where no method has a constraint.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def save(drawing: Drawing, folder: Path, name: str, formats: Sequence[str] = FOR
     name : str
         The files' name, without an ending.
     formats : sequence of {"svg", "pdf", "png"}, default all
-        Which files are written beside the .csv.
+        Which files are written in addition to the .csv.
 
     Returns
     -------

@@ -27,7 +27,7 @@ __all__ = [
 
 INK, SOFT, GRID, WHITE = "#1c2024", "#565d66", "#e4e4de", "#ffffff"
 
-# On white, and on a dark screen. Colors differ in lightness too, and never stand alone:
+# On white, and on a dark screen. Colors differ in lightness too, and are never used alone:
 # each method also has its marker.
 PALETTE = {
     "teal": ("#00808c", "#52cbdb"),
@@ -190,7 +190,7 @@ def theme_of(results: Results) -> Theme:
     Returns
     -------
     Theme
-        A method that was told to meet several constraints has a line for each of them.
+        A method with several constraints has a line for each of them.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class Pair:
     better, worse : str
         The methods, in the order of their mean ranks.
     wins, losses, undecided : int
-        On how many problems and base models the first is better, worse, or cannot be told from
+        On how many problems and base models the first is better, worse, or inseparable from
         the second: the corrected t test over splits, by Holm over all pairs there.
     p_value : float
         Wilcoxon's signed-rank test over the problems, by Holm over all pairs; NaN for one problem.
@@ -112,7 +112,7 @@ class Ranking:
     track : str
         What its problems have in common.
     question : str
-        What was asked, by name.
+        The name of the question.
     loss : float
         The most that could be given up.
     problems : tuple of str
@@ -168,9 +168,9 @@ class Ranking:
         if not inseparable:
             return f"{head}, and differs significantly from all others."
         if len(inseparable) == len(self.entrants) - 1:
-            return f"{head}, but no other method can be told from it."
+            return f"{head}, but no other method can be separated from it."
         names = " and ".join(filter(None, (", ".join(inseparable[:-1]), inseparable[-1])))
-        return f"{head}; {names} cannot be told from it."
+        return f"{head}; {names} cannot be separated from it."
 
     def _head(self, first: Entrant) -> str:
         """The lead; that it removes most of the gap only where it does: the order is by ranks."""
@@ -213,7 +213,7 @@ def rank(
     Raises
     ------
     ValueError
-        If nobody has asked that question.
+        If the results have no answers to that question.
 
     Notes
     -----

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from evenhand.benchmark.design.studies import Run
     from evenhand.benchmark.design.treatments import Treatment
 
-DRAWS = 20  # of a regressor that draws: their mean stands for its expectation
+DRAWS = 20  # of a regressor that draws: their mean estimates its expectation
 ROW = "row"
-MOST_SCORES = 200_000  # test rows up to which probabilities are kept beside labels
+MOST_SCORES = 200_000  # test rows up to which probabilities are stored with labels
 
 Answer = tuple[Predictions, tuple[str, ...]]
 

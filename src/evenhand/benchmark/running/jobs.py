@@ -126,7 +126,7 @@ def _divided(runs: Sequence[Run], pieces: int) -> list[Job]:
 
 
 def _units(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs of one treatment that are fitted apart anyway, each alone."""
+    """Runs of one treatment that are fitted separately anyway, each alone."""
     method = runs[0].treatment.method
     if method is None or method.stage == "post" or hasattr(method.estimator, "fit_path"):
         return [list(runs)]

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 GROUP = "group"
 MOST_CATEGORIES = 255  # more than scikit-learn's boosting takes; such a column is read as a number
 FOLDS = 5  # of the calibration of a model that has no probabilities
-OTHER_SEED = 1_000_003  # so that held-out rows are drawn apart from test rows
+OTHER_SEED = 1_000_003  # so that held-out rows are drawn independently of test rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +244,7 @@ def calibrated(model: Any, y: NDArray[Any]) -> Any:
     """A classifier with probabilities: itself, or by the sigmoid of its decision function.
 
     The sigmoid is fitted to cross-validated decisions, and the model to all rows. One that has
-    nothing but labels is left as it is; they stand for probabilities of 0 and 1.
+    nothing but labels is unchanged; they count as probabilities of 0 and 1.
     """
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
         return model

@@ -37,7 +37,7 @@ class Status:
     done : int
         How many of them have a result.
     failures : dict of str to dict
-        By key, what is known of each run that failed, its error included.
+        The entries of failed runs by key, with their errors.
     skipped : tuple of Skipped, default ()
         What the design names, and cannot be done.
 

@@ -136,7 +136,7 @@ def _run_floors(
 
 
 def _source(store: Store, entry: Entry, truth: Truth, about: str) -> Any:
-    """The counts that a question is asked of; None where there are none."""
+    """The counts that a question is about; None where there are none."""
     predictions, groups = store.predictions(entry), groups_of(truth)
     if truth.classes:
         if about == "labels":

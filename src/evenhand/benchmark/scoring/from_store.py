@@ -31,7 +31,7 @@ def results(
 ) -> Results:
     """Score what a store holds, or the part of it that belongs to a design.
 
-    Scores are kept beside the predictions, so that only runs that are new are scored. Without a
+    Scores are stored with the predictions, so that only new runs are scored. Without a
     design, runs that were replaced since, by other code, settings or data of the same name, are
     left out, with a warning. Another warning says where a method has other settings on one problem
     than on another; those runs are kept.
@@ -43,7 +43,7 @@ def results(
     design : Design, optional
         Score its runs only; by default all that are there.
     questions : mapping of str to tuple of Question, optional
-        What is asked; by default the design's questions, or `QUESTIONS`.
+        The questions to answer; by default the design's, or `QUESTIONS`.
     lots : {"all", "expected"}, default "all"
         Whether random decisions are also drawn, or scored by what they come to on average alone,
         which is much faster.

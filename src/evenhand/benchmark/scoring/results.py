@@ -135,7 +135,7 @@ class Results:
     def curves(self, where: str = "true", *, lot: str = "expected") -> Any:
         """Mean and standard error over the seeds, of every question, by hyperparameter.
 
-        Runs that were fitted to other rows (`fit_rows`, `held_out`) are apart.
+        Runs that were fitted to other rows (`fit_rows`, `held_out`) are separate.
 
         With lot="drawn" (one draw) or "draws" (the mean of the criterion over 20 draws), a run that
         decides nothing at random is there with its only answer.

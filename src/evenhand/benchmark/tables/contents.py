@@ -72,7 +72,7 @@ def methods(results: Results) -> Table:
         )
         for row in runs.to_dict("records")
     )
-    head = ("Method", "Told to meet", "Parameter", "Values")
+    head = ("Method", "Constraint", "Parameter", "Values")
     note = "Base is the model underneath, as it is."
     return Table("methods", "Methods", head, rows, note)
 
@@ -131,7 +131,7 @@ def score_table(results: Results, questions: Sequence[str], theme: Theme | None 
                 *(_mean(*values.get(name, (float("nan"),) * 2)) for name in names),
             )
         )
-    head = ("Problem", "Base model", "Method", "Told to meet", "Value", "Splits")
+    head = ("Problem", "Base model", "Method", "Constraint", "Value", "Splits")
     return Table(
         "scores",
         "Performance and gaps",

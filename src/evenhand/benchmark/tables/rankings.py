@@ -91,7 +91,7 @@ def ranking_table(results: Results, ranking: Ranking, theme: Theme | None = None
     return Table(
         _address("ranking", ranking),
         f"Ranking by {theme.question(ranking.question)}: {ranking.track}",
-        (*head, f"Told from {first}"),
+        (*head, f"Differs from {first}"),
         rows,
         note,
         frozenset({1, 2, 3, 4}),
@@ -173,12 +173,12 @@ def pair_table(results: Results, ranking: Ranking, theme: Theme | None = None) -
         for pair in ranking.pairs
     )
     note = (
-        "Better, worse, cannot be told: on how many problems and base models, by the t test over "
+        "Better, worse, inconclusive: on how many problems and base models, by the t test over "
         "splits of Nadeau and Bengio with Holm’s correction. p: Wilcoxon’s signed-rank test over "
         "the problems, by Holm. Separated: mean ranks differ by more than Nemenyi’s critical "
         "difference; with a single problem, by the test over its splits."
     )
-    head = ("Method", "Against", "Better", "Worse", "Cannot be told", "p", "Separated")
+    head = ("Method", "Against", "Better", "Worse", "Inconclusive", "p", "Separated")
     return Table(
         _address("pairs", ranking),
         f"Pairs: {theme.question(ranking.question)}, {ranking.track}",

@@ -27,7 +27,9 @@ Codes = NDArray[np.intp]
 
 OURS = 0xE7E2
 LARGEST = 1e100  # of an amount or cost: they are multiplied and added up
-LARGEST_SCORE = 1e15  # a rule reads 1 − s beside s, which beyond this is no longer another number
+LARGEST_SCORE = (
+    1e15  # a rule reads 1 − s as well as s; beyond this they are no longer distinct numbers
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class Rows:
     """Class probabilities, true classes and groups of rows.
 
     Of two classes the favorable one is the second, and its score need not be a probability, as
-    long as higher is better. `truth` is None where nobody knows it. With `group_proba`, the
+    long as higher is better. `truth` is None where it is unknown. With `group_proba`, the
     probability of each group by the features, rules do not know the group; `by_group` (rows,
     groups, classes) then holds scores that depend on the group, where they were recalibrated. The
     favorable class may have been `stated`, or is the default. Scores are `turned` where a

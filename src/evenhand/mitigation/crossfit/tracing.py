@@ -31,7 +31,7 @@ BISECTIONS = 14
 class Tracer:
     """A population and a question, solved for one bound after another.
 
-    Where the population's scores were recalibrated, rules are given back for scores as they come.
+    Where the population's scores were recalibrated, rules are returned for the original scores.
     """
 
     population: Population

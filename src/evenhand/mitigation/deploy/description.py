@@ -58,7 +58,7 @@ class Grouping:
         for place, name in enumerate(columns):
             parts = [_parts(label, len(columns))[place] for label in labels]
             bins = [part for part in parts if isinstance(part, Bin)]
-            if bins and name not in edges:  # bins that nobody kept the edges of
+            if bins and name not in edges:  # bins whose edges were not stored
                 edges[name] = sorted({end for item in bins for end in (item.low, item.high)})
         values = [
             tuple(
@@ -137,7 +137,7 @@ class Description:
         """The chances of two classes as a function of the second one's probability.
 
         All that decides goes by these cuts and chances, whatever the language, so that a score
-        exactly at a cut is decided alike everywhere.
+        exactly at a cut is decided equally everywhere.
         """
         ranks = np.flatnonzero(self.share[:, pool])
         places, upward = thresholds(self.prices[ranks, pool])

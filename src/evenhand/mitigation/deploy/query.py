@@ -41,7 +41,7 @@ HASHED = {
     ),
 }
 LOTS = "4.503599627370496e15"  # 2⁵² as a double in every dialect
-LOT = "evenhand_lot_of_the_row"  # stands for the lot until the rest is written
+LOT = "evenhand_lot_of_the_row"  # placeholder of the draw until the rest is written
 
 
 def sql_query(

@@ -10,7 +10,7 @@ from evenhand._words import number
 from evenhand.mitigation.deploy.description import Description, Steps
 from evenhand.mitigation.deploy.moves import Moves
 
-SHOWN = 5  # amounts of each group of which it is told what they become
+SHOWN = 5  # amounts of each group whose new values are listed
 SUBJECTS = {
     "scores": "A score is the probability of {}; to",
     "labels": "To",
@@ -56,7 +56,7 @@ def moves_words(moves: Moves) -> str:
 
 
 def _of_scores(steps: Steps, chosen: int) -> str:
-    """Thresholds from the top down; where no one is selected, nothing is said."""
+    """Thresholds from the top down; ranges where no one is selected are omitted."""
     cuts, chances = _merged(steps, chosen)
     if not cuts:
         return f"select {_share(chances[0])}"

@@ -21,7 +21,7 @@ class Curves:
     and not on the number of rows.
 
     `cut` is a threshold between two scores, infinite where all are on one side; `above` is the
-    share of all rows by class that lie above it. Those of a group stand between two of `start`.
+    share of all rows by class that lie above it. Those of a group are between two of `start`.
     Rules that are `rising` decide 1 above thresholds alone: on the curve, not its mirror image.
     """
 
@@ -68,7 +68,7 @@ class Curves:
         place, pool = place[order], pool[order]
         total = np.vstack([np.zeros((1, 2)), np.cumsum(rows, axis=0)])
         first, last = start[pool], start[pool + 1]
-        # A group may have no rows here, if those are held out: it stands past the last score.
+        # A group may have no rows here, if those are held out: its place is past the last score.
         before = np.minimum(np.maximum(place - 1, first), len(score) - 1)
         middle = (score[before] + score[np.minimum(place, last - 1)]) / 2
         middle[place == first], middle[place == last] = -np.inf, np.inf

@@ -1,6 +1,6 @@
 """Column generation: mix the rules known, ask at the mixture's prices for better ones, repeat.
 
-The prices that are asked lie between those of the mixture and the best so far, the nearer to the
+The prices tried lie between those of the mixture and the best so far, the nearer to the
 latter the more often the search overshoots (Pessoa, Sadykov, Uchoa, Vanderbeck, Automation and
 combination of linear-programming based stabilization techniques in column generation, 2018). Any
 prices bound the optimum from below, so that the gap at the end is proved, not estimated.

@@ -113,7 +113,7 @@ def segments(pool: Codes, owner: Codes, rate: Floats, cost: Floats) -> tuple[Seg
     low, high = rules[inner], rules[inner + 1]
     width = rate[high] - rate[low]
     slope = (cost[high] - cost[low]) / width
-    if len(inner):  # pools one after the other, so far apart that no block has rules of two
+    if len(inner):  # offset pools so far from each other that no block has rules of two
         offset = 4 * (np.abs(slope).max() + 1)
         blocks = isotonic_regression(slope + offset * pool[low], weights=width).blocks
         low, high = low[blocks[:-1]], high[blocks[1:] - 1]
@@ -157,7 +157,10 @@ class Levels:
         start = np.searchsorted(steps.group, np.arange(groups + 1))
         reached = np.append(0.0, np.cumsum(steps.width))
         ends = steps.first[steps.group] + reached[1:] - reached[start[steps.group]]
-        first, ends = steps.first.round(DIGITS), ends.round(DIGITS)  # no levels a rounding apart
+        first, ends = (
+            steps.first.round(DIGITS),
+            ends.round(DIGITS),
+        )  # merge levels that differ by rounding
         levels = np.unique(np.concatenate([first, ends]))
         return cls(steps._replace(first=first), ends, start, levels)
 

@@ -225,7 +225,7 @@ class DecisionRule:
             The column of the ids, text or whole numbers, whose lots decide; None gives chances
             only.
         key : int or str, default None
-            The key of the lots: `key_` of a fitted model.
+            The key of the draws: `key_` of a fitted model.
 
         Returns
         -------

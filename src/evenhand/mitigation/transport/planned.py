@@ -26,7 +26,7 @@ class PlannedRegressor(GroupRegressor):
     Parameters
     ----------
     draw : bool, default True
-        Whether `predict` draws where a value goes, or goes by how far into its bin it lies.
+        Whether `predict` draws the new value, or uses the place of the old one in its bin.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from evenhand.mitigation.group_reader import Codes, Floats
 from evenhand.mitigation.transport.parity import Parity, corridor
 from evenhand.mitigation.transport.plan import Supply
 
-PRICES_TRIED = 60  # halvings of the price; as many as a double can tell apart
+PRICES_TRIED = 60  # bisections of the price; as many as a double can resolve
 PRECISION = 1e-12  # of the squared range of the predictions
 MOST_QUANTILES = 4_000_000  # that are kept at once
 

@@ -32,7 +32,7 @@ class Rate(NamedTuple):
 class Rates:
     """The groups furthest from the overall value, sorted; colored if their interval excludes it.
 
-    Beside each stand its value, in percent if it `is_rate`, and its rows; `line_at` draws a line.
+    Next to each are its value, in percent if it `is_rate`, and its rows; `line_at` draws a line.
     Groups named in `always` are among those drawn.
 
     >>> chart = Rates("TPR", [Rate("a", 0.4, 0.3, 0.5), Rate("b", 0.6, 0.5, 0.7)], 0.5)

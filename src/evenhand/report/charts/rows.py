@@ -16,7 +16,7 @@ from evenhand.report.charts.svg import NOTHING, Markup, Scale, element, picture,
 HEIGHT = 24  # of a row
 MIDDLE = 12
 TOP = 26  # of the axis
-START, WIDTH = 0.30, 0.57  # of the axis where label and number stand beside it
+START, WIDTH = 0.30, 0.57  # of the axis, between label and number
 LONGEST = 34  # letters of a label next to the axis; longer ones are placed above it
 MAX_LETTERS = 56
 
