@@ -12,7 +12,7 @@ from typing import Any
 from evenhand._errors import InputError, MissingExtraError
 from evenhand._files.counters import counter_table
 from evenhand._files.excel import excel_table
-from evenhand._files.text_files import csv_table, json_table, literal
+from evenhand._files.text_files import csv_table, json_table, literal, sql_name
 
 ARROW_FILE = b"ARROW1"
 STREAM_ENDS = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")  # the second before Arrow 0.15
@@ -162,9 +162,9 @@ def _stream(database: Any, batches: Any, columns: Sequence[str] | None) -> Any:
     if not present:
         return database.from_arrow(batches.schema.empty_table())
     database.register("stream", batches)
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in present)
+    names = ", ".join(map(sql_name, present))
     try:
-        database.execute(f"create temp table kept as select {quoted} from stream")
+        database.execute(f"create temp table kept as select {names} from stream")
     except duckdb.Error as failure:
         reason = str(failure).strip().splitlines()[-1].rpartition("Error: ")[2]
         raise InputError(f"An Arrow stream is damaged or cut short: {reason}") from failure

@@ -64,7 +64,7 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -
     )
     try:
         if is_uniform and {*(columns or ())} <= {*names}:
-            selection = "*" if columns is None else ", ".join(map(_name, dict.fromkeys(columns)))
+            selection = "*" if columns is None else ", ".join(map(sql_name, dict.fromkeys(columns)))
             source = f"(select {selection} from {source})"
             if len(names) > MANY or any(map(_is_compressed, paths)):
                 source = _kept(database, source)
@@ -99,7 +99,9 @@ def typed(database: Any, source: str, columns: Sequence[str] | None) -> Any:
     selected = [name for name in names if columns is None or name in columns]
     guess = _fitting(database, f"(from {source} limit {ROWS_TO_GUESS})", dict.fromkeys(selected))
     types = _fitting(database, source, guess)
-    casts = ", ".join(f"cast({_name(at)} as {kind}) as {_name(at)}" for at, kind in types.items())
+    casts = ", ".join(
+        f"cast({sql_name(at)} as {kind}) as {sql_name(at)}" for at, kind in types.items()
+    )
     return database.sql(f"select * {f'replace ({casts})' if casts else ''} from {source}")
 
 
@@ -130,12 +132,14 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str] | None) 
     fields = {name: kind for name, kind in types.items() if name != roots[name]}
     if compressed and {*columns} <= {*types}:
         casts = (
-            f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in types.items()
+            f"cast({values[at]} ->> '$' as {kind}) as {sql_name(at)}" for at, kind in types.items()
         )
         return database.sql(f"select {', '.join(casts)} from {every_row}")
     types_read = dict.fromkeys(present, "VARCHAR") | {roots[name]: "JSON" for name in fields}
     types_read |= {name: kind for name, kind in types.items() if name not in fields}
-    casts = (f"cast({values[at]} ->> '$' as {kind}) as {_name(at)}" for at, kind in fields.items())
+    casts = (
+        f"cast({values[at]} ->> '$' as {kind}) as {sql_name(at)}" for at, kind in fields.items()
+    )
     return database.sql(
         f"select {', '.join(['*', *casts])} from {source}, columns = {_struct(types_read)})"
     )
@@ -194,7 +198,8 @@ def _fitting(database: Any, source: str, types: Mapping[str, str | None]) -> dic
     doubtful = fitting
     while True:
         checks = [
-            f"coalesce(bool_and(regexp_full_match({_name(name)}, {_quoted(PATTERNS[kind])})), true)"
+            "coalesce(bool_and(regexp_full_match("
+            f"{sql_name(name)}, {_quoted(PATTERNS[kind])})), true)"
             if PATTERNS[kind]
             else "true"
             for name, kind in doubtful.items()
@@ -217,9 +222,9 @@ def _root(name: str, columns: Sequence[str]) -> str:
 def _json_value(name: str, root: str) -> str:
     """The value of a column, or of a field of its objects: `doc.person.age` in `doc`."""
     if name == root:
-        return _name(root)
+        return sql_name(root)
     pointer = name.removeprefix(root).replace("~", "~0").replace("/", "~1").replace(".", "/")
-    return f"json_extract({_name(root)}, {_quoted(pointer)})"
+    return f"json_extract({sql_name(root)}, {_quoted(pointer)})"
 
 
 def _check_one_value(database: Any, rows: str, name: str, root: str, kinds: set[str]) -> None:
@@ -291,5 +296,10 @@ def _quoted(text: str | None) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _name(column: str) -> str:
+def sql_name(column: str) -> str:
+    """A column's name in SQL.
+
+    >>> sql_name("a")
+    '"a"'
+    """
     return '"' + column.replace('"', '""') + '"'

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from evenhand._errors import InputError
 from evenhand._files.files import KINDS, kind_of, open_files
-from evenhand._files.text_files import header
+from evenhand._files.text_files import header, sql_name
 from evenhand._words import plain
 
 TEXT, TRUTH, WHOLE, NUMBER, OTHER = "text", "yes or no", "whole numbers", "numbers", "other"
@@ -98,8 +98,8 @@ class Opened:
         key = "\0".join(names)
         if key not in self._labels:
             parts = " union ".join(
-                f"select distinct {_quoted(name)} as v from rows where {_quoted(name)} is not null"
-                for name in names
+                f"select distinct {column} as v from rows where {column} is not null"
+                for column in map(sql_name, names)
             )
             kinds = {self.named(name).kind for name in names}
             if len(kinds) > 1 and not kinds <= {WHOLE, NUMBER}:
@@ -126,8 +126,8 @@ class Opened:
     def _share(
         self, target: str, score: str, labels: Sequence[Any], rows: str | None
     ) -> float | None:
-        s, y = _quoted(score), _quoted(target)
-        n = "1" if rows is None else f"coalesce({_quoted(rows)}, 0)"
+        s, y = sql_name(score), sql_name(target)
+        n = "1" if rows is None else f"coalesce({sql_name(rows)}, 0)"
         query = (
             f"with c as (select {s} s, coalesce(sum({n}) filter ({y} = $1), 0)::double a, "
             f"coalesce(sum({n}) filter ({y} = $2), 0)::double b "
@@ -176,7 +176,7 @@ class Opened:
         names, types = self.table.columns, [str(kind) for kind in self.table.types]
         expressions = []
         for name, kind in zip(names, types, strict=True):
-            column = _quoted(name)
+            column = sql_name(name)
             is_present = f"{column} is not null"
             if _kind(kind) == NUMBER:
                 is_present += f" and not isnan({column})"
@@ -208,7 +208,3 @@ def _kind(kind: str) -> str:
 def _gist(message: str) -> str:
     """An engine's message without its advice on its own options."""
     return " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
-
-
-def _quoted(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'

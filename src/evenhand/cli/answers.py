@@ -21,6 +21,7 @@ from evenhand._data.groups import Bins, Groups, Missing, groups
 from evenhand._data.roles import ROLES
 from evenhand._errors import InputError
 from evenhand._files.files import check_outputs, connect, found_files, open_files
+from evenhand._files.text_files import sql_name
 from evenhand._words import did_you_mean
 from evenhand._writing import write_all
 from evenhand.cli import failures
@@ -153,6 +154,5 @@ def columns_of_files(files: Sequence[str], names: Sequence[str]) -> dict[str, An
                 f"There is no column {name!r}; there are {list(table.columns)}."
                 f"{did_you_mean(name, table.columns)}"
             )
-    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in dict.fromkeys(names))
-    rows = table.project(quoted).to_arrow_table()
+    rows = table.project(", ".join(map(sql_name, dict.fromkeys(names)))).to_arrow_table()
     return {name: rows.column(name) for name in rows.column_names}

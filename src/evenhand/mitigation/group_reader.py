@@ -142,8 +142,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
     @property
     def key_(self) -> int:
         """The key of the draws."""
-        state = self.random_state
-        return int(state) if isinstance(state, int | np.integer) else self._key
+        return current_key(self.random_state, self._key)
 
     @suggests_names
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -458,6 +457,11 @@ def key_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return seed_of(random_state)
     return int(draws_of(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
+
+
+def current_key(random_state: Any, drawn: int) -> int:
+    """`random_state` if it is an integer, else the key that was drawn at fit."""
+    return int(random_state) if isinstance(random_state, int | np.integer) else drawn
 
 
 def shares(group: Codes, weight: Floats) -> Floats:

@@ -30,7 +30,7 @@ from evenhand._errors import InputError, refusing
 from evenhand._words import number
 from evenhand.mitigation._fields import Fields, NonNegative, Values
 from evenhand.mitigation._lots import drawn, lots
-from evenhand.mitigation.group_reader import key_of
+from evenhand.mitigation.group_reader import current_key, key_of
 from evenhand.mitigation.groups import Sensitive
 
 Codes = NDArray[np.intp]
@@ -210,7 +210,7 @@ default "exposure_parity"
         lists = self._lists(X, group)
         chosen = np.full(len(lists.names), int(np.argmax(self.shares_)), np.intp)
         if self.draw:
-            lot = lots(np.asarray(lists.names), key=self._lot_key)
+            lot = lots(np.asarray(lists.names), key=current_key(self.random_state, self._key))
             chosen = drawn(np.tile(self.shares_, (len(lot), 1)), lot)
         places = np.empty(len(group), np.intp)
         for at, offsets in enumerate(self.offsets_):
@@ -218,11 +218,6 @@ default "exposure_parity"
             if rows.any():
                 places[rows] = lists.only(rows).places(offsets)
         return places
-
-    @property
-    def _lot_key(self) -> int:
-        state = self.random_state
-        return int(state) if isinstance(state, int | np.integer) else self._key
 
     def _validated(self, X: Any, *, reset: bool) -> None:
         with refusing("X cannot be read"):

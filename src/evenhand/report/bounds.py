@@ -22,7 +22,16 @@ from evenhand.report.blocks import (
 )
 from evenhand.report.charts import Values
 from evenhand.report.charts.values import Estimate
-from evenhand.report.formats import gap, is_width, key, measure_name, name, within, words
+from evenhand.report.formats import (
+    gap,
+    gap_interval,
+    is_width,
+    key,
+    measure_name,
+    name,
+    within,
+    words,
+)
 
 Document = Mapping[str, Any]
 
@@ -201,13 +210,12 @@ def _with_available_answers(document: Document) -> Document:
 
 
 def _ends(answer: Document, document: Document) -> str:
-    """Both ends, of a gap between shares in points."""
-    low, high = (_gap(answer[end], document, toward) for end, toward in (("low", -1), ("high", 1)))
-    return f"{low.removesuffix(' pts')} to {high}"
+    """The interval of an answer, in points for gaps between shares."""
+    return gap_interval(answer["low"], answer["high"], _in_points(document))
 
 
-def _gap(value: float | None, document: Document, toward: int = 0) -> str:
-    return gap(value, _in_points(document), toward)
+def _gap(value: float | None, document: Document) -> str:
+    return gap(value, _in_points(document))
 
 
 def _about(document: Document) -> str:

@@ -26,6 +26,7 @@ from evenhand.report.charts.scatter import Point
 from evenhand.report.formats import (
     count,
     gap,
+    gap_interval,
     is_width,
     measure_name,
     measure_phrase,
@@ -90,8 +91,9 @@ def _performance(metric: Document, at: int) -> Cell:
 
 def _evenness(criterion: Document, at: int) -> Cell:
     estimate = criterion["models"][at]
-    value, low, high = (gap(estimate[part], criterion["is_rate"], toward) for part, toward in ENDS)
-    between = "" if estimate["low"] is None else f"{low.removesuffix(' pts')} to {high}"
+    is_rate, low, high = criterion["is_rate"], estimate["low"], estimate["high"]
+    value = gap(estimate["value"], is_rate)
+    between = "" if low is None else gap_interval(low, high, is_rate)
     differs = estimate["verdict"] == "differs"
     return Cell(value + " ●" * differs, under=between, kind="beyond" if differs else "")
 

@@ -239,6 +239,15 @@ def gap(value: float | None, is_rate: bool, toward: int = 0) -> str:
     return text.removeprefix("−") if text == "−0.0 pts" else text
 
 
+def gap_interval(low: float | None, high: float | None, is_rate: bool) -> str:
+    """An interval of a difference, rounded outward.
+
+    >>> gap_interval(0.0214, 0.05, True), gap_interval(0.0214, 0.05, False)
+    ('2.1 to 5.0 pts', '0.021 to 0.050')
+    """
+    return f"{gap(low, is_rate, -1).removesuffix(' pts')} to {gap(high, is_rate, 1)}"
+
+
 def share_of(value: float | None) -> str:
     """A ratio of the lowest to the highest in two decimals; what is not a zero is not shown as one.
 

@@ -56,11 +56,6 @@ def lines(report: Report, *, width: int = WIDTH, full: bool = False) -> list[Lin
     return lines_of_report
 
 
-def text(report: Report, *, width: int = WIDTH, full: bool = False) -> str:
-    """The same as one text."""
-    return "\n".join(line.text for line in lines(report, width=width, full=full))
-
-
 def _report(report: Report, width: int, limit: int, full: bool) -> Iterator[Line]:
     yield from _wrapped(report.title, width, "title")
     yield from _wrapped(report.lede, width, "strong")

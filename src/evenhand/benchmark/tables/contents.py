@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand._words import plural
+from evenhand._words import capitalized, plural
 from evenhand.benchmark.figures.theme import Theme, theme_of
 from evenhand.benchmark.ranking.areas import PERFORMANCE
 from evenhand.benchmark.tables.table import Table
@@ -135,7 +135,7 @@ def score_table(results: Results, questions: Sequence[str], theme: Theme | None 
     return Table(
         "scores",
         "Performance and gaps",
-        (*head, *(_capital(theme.question(name)) for name in names)),
+        (*head, *(capitalized(theme.question(name)) for name in names)),
         tuple(rows),
         "Means over splits ± one standard error; of random decisions what they come to on average.",
         frozenset(range(4, 6 + len(names))),
@@ -257,7 +257,3 @@ def _mean(value: float, error: float) -> str:
 
 def _text(value: Any) -> str:
     return "–" if value is None or value != value else str(value)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

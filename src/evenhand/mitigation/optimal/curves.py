@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from evenhand.mitigation.optimal.scores import GUESSES, Codes, Floats, Response
+from evenhand.mitigation.optimal.scores import GUESSES, Codes, Floats, GroupPools, Response
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class Curves(GroupPools):
     """Any mixture of thresholds, upward or downward, judged by the rows' labels.
 
     Whatever the prices, the best threshold of a group is a corner of the convex hull of its ROC
@@ -78,21 +78,6 @@ class Curves:
             np.searchsorted(pool, np.arange(groups + 1)),
             total[start[1:]] - total[start[:-1]],
         )
-
-    @property
-    def pools(self) -> int:
-        """The number of pools: one for each group."""
-        return len(self.start) - 1
-
-    @property
-    def owner(self) -> Codes:
-        """Every group has its own pool."""
-        return np.arange(self.pools)
-
-    @property
-    def part(self) -> Floats:
-        """All decisions."""
-        return np.ones(self.pools)
 
     def respond(self, prices: Floats) -> Response:
         """The best corner of each group, and the side of it where 1 is decided."""

@@ -72,8 +72,29 @@ def known_groups(
     return Scores.of(probabilities, group, weight, groups)
 
 
+class GroupPools:
+    """One pool for each group, whose thresholds begin at its place of `start`."""
+
+    start: Codes
+
+    @property
+    def pools(self) -> int:
+        """The number of pools: one for each group."""
+        return len(self.start) - 1
+
+    @property
+    def owner(self) -> Codes:
+        """Every group has its own pool."""
+        return np.arange(self.pools)
+
+    @property
+    def part(self) -> Floats:
+        """All decisions."""
+        return np.ones(self.pools)
+
+
 @dataclass(frozen=True, eq=False)
-class Thresholds:
+class Thresholds(GroupPools):
     """Two classes, known groups: every best response is a threshold, found by bisection.
 
     Each group's probabilities of class 1 are sorted once; `weight` and `positive` accumulate the
@@ -111,21 +132,6 @@ class Thresholds:
     def unrestricted(self) -> Thresholds:
         """The same rows, with thresholds of both directions."""
         return replace(self, rising=False)
-
-    @property
-    def pools(self) -> int:
-        """The number of pools: one for each group."""
-        return len(self.start) - 1
-
-    @property
-    def owner(self) -> Codes:
-        """Every group has its own pool."""
-        return np.arange(self.pools)
-
-    @property
-    def part(self) -> Floats:
-        """All decisions."""
-        return np.ones(self.pools)
 
     @property
     def mass(self) -> Floats:

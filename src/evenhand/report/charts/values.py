@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from evenhand.report.charts.rows import Row, chart_of_rows, dot, span, tick
 from evenhand.report.charts.svg import NOTHING, Markup, Scale
-from evenhand.report.formats import gap
+from evenhand.report.formats import gap, gap_interval
 
 
 class Estimate(NamedTuple):
@@ -69,11 +69,7 @@ class Values:
             + span(axis, low, high, "whisker", 2)
             + (NOTHING if value is None else dot(axis, value))
         )
-        low_text, high_text = (
-            gap(estimate.low, self.is_rate, -1),
-            gap(estimate.high, self.is_rate, 1),
-        )
-        between = f"{low_text.removesuffix(' pts')} to {high_text}"
+        between = gap_interval(estimate.low, estimate.high, self.is_rate)
         text = between if value is None else gap(estimate.value, self.is_rate)
         tip = f"{estimate.label}: {text}" + f", interval {between}" * (value is not None)
         return Row(estimate.label, text, f"{tip}; {estimate.verdict}", marks, estimate.kind)
