@@ -93,6 +93,7 @@ OPTIONS = (
 )
 LABELS = {"y_true": Y, "y_pred": P, "sensitive_features": G}
 NUMBERS = {"y_true": S, "y_pred": S[::-1], "sensitive_features": G}
+GAPS = np.where(np.arange(ROWS) % 8 == 0, None, G.astype(object))
 QUICK = {"criteria": ["statistical_parity"], "measures": ["mpd"]}
 FRAME = pd.DataFrame({"y": Y, "p": P, "g": G, "s": S})
 COUNTS = FRAME.assign(n=np.arange(len(FRAME)))
@@ -127,6 +128,11 @@ class Stubborn:
 def scored(sample_weight=None, y=Y, X=FRAME, **given):
     scorer = eh.make_scorer(given.pop("criterion", "statistical_parity"), **given)
     return scorer(Stubborn(), X, y, sample_weight=sample_weight)
+
+
+def likely(probabilities, groups=("a", "b"), **given):
+    whom = eh.probable(probabilities, groups, **given)
+    return eh.bounds("statistical_parity", Y, P, sensitive_features=whom)
 
 
 def frontier(**given):
@@ -396,6 +402,56 @@ DOORS = {  # the function, what it is given, its columns and its options
         ("metrics", "sample_params", "n_boot", "ci_quantiles", "random_state"),
     ),
     "make_derived_metric": (derived, LABELS, ("sample_weight",), ("transform", "names")),
+    "bounds": (
+        asking(eh.bounds, "statistical_parity"),
+        {**LABELS, "sensitive_features": GAPS, "missing": "unknown"},
+        ("sample_weight", "strata", "cluster"),
+        ("criterion", "measure", "fail_if", "confidence", "favorable", "min_count", "task"),
+    ),
+    "probable": (
+        likely,
+        {"probabilities": np.column_stack([S, 1 - S])},
+        ("known",),
+        ("groups", "assuming", "known"),
+    ),
+    "explain": (
+        asking(eh.explain, "statistical_parity"),
+        LABELS,
+        ("sample_weight", "cluster", "by"),
+        ("criterion", "between", "confidence", "favorable", "by"),
+    ),
+    "contrasts": (
+        asking(eh.contrasts, "statistical_parity"),
+        LABELS,
+        ("sample_weight", "strata", "cluster"),
+        ("criterion", "to", "by", "g", "confidence", "favorable"),
+    ),
+    "a ranking": (
+        partial(eh.audit, criteria=["exposure_parity"]),
+        {
+            "y_true": Y,
+            "y_pred": np.tile(np.arange(4) + 1, ROWS // 4),
+            "sensitive_features": G,
+            "query": np.repeat(np.arange(ROWS // 4), 4),
+        },
+        ("exposure", "sample_weight", "cluster"),
+        ("discount", "top_k"),
+    ),
+    "a score that is cut": (
+        asking(eh.evaluate, "statistical_parity"),
+        {"y_true": Y, "y_score": S, "threshold": 0.5, "sensitive_features": G},
+        (),
+        (
+            *("threshold", "score_of", "task", "favorable", "bins", "missing", "min_count"),
+            *("rare", "classes", "discount", "top_k", "rows", "rate", "query", "exposure"),
+        ),
+    ),
+    "compare columns of a table": (
+        comparison,
+        {"y_true": "y", "models": ["p"], "sensitive_features": "g", "data": FRAME, **QUICK},
+        (),
+        ("data", "y_true", "models", "sensitive_features", "cluster", "rows"),
+    ),
     # Metrics of one kind are made by one function: some of each kind.
     **{
         f"compat {name}": (getattr(fairlearn, name), LABELS, ("sample_weight",), ("method",))
@@ -471,7 +527,17 @@ def allowed_at(door):
 @pytest.mark.parametrize(("door", "third"), one_in(3, DOORS, range(3)))
 def test_an_ugly_column_has_an_answer_or_an_error_of_ours(door, third):
     function, given, more, _ = DOORS[door]
-    left_out = {"replicates", "values", "rate_error", "truth", "criterion", "method", *QUICK}
+    left_out = {
+        "missing",
+        "threshold",
+        "replicates",
+        "values",
+        "rate_error",
+        "truth",
+        "criterion",
+        "method",
+        *QUICK,
+    }
     names = [name for name in (*given, *more) if name not in left_out]
     for name, ugly in every_third(third, names, COLUMNS):
         case = f"{door}({name}={ugly})"

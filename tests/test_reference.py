@@ -1,6 +1,7 @@
 """Groups compared with a reference: everyone, the best group, or one that is named."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fairlearn import metrics as fairlearn
 
@@ -92,3 +93,21 @@ def test_who_compares_groups_with_each_other_alone_says_so(door):
     asked = () if door is eh.audit else ("statistical_parity",)
     with pytest.raises(TypeError, match="to=, is for evaluate"):
         door(*asked, None, PREDICTED, sensitive_features=GROUP, to="overall")
+
+
+@pytest.mark.parametrize("named", [("F", "x"), "F × x"], ids=str)
+def test_a_group_is_named_by_its_label_or_as_it_is_written_everywhere(named):
+    rows = {"sensitive_features": pd.DataFrame({"sex": [*"FFMM"] * 50, "race": [*"xyxy"] * 50})}
+    selected = [1, 0, 1, 1] * 30 + [0, 0, 1, 1] * 20
+    score, truth = np.linspace(0, 1, 200), [0, 1] * 100
+    asked = ("statistical_parity", None, selected)
+    assert eh.evaluate(*asked, **rows, to=named) == pytest.approx(0.6)
+    assert eh.interval(*asked, **rows, to=named).value == pytest.approx(0.6)
+    assert eh.contrasts(*asked, **rows, to=named)[0].value == 0
+    account = eh.explain("statistical_parity", truth, selected, **rows, between=[named, "M × y"])
+    assert account.groups == (("F", "x"), ("M", "y"))
+    fitted = {"values": 2, "rate_error": None, "truth": "labels"}
+    curve = eh.frontier(truth, score, y_pred=selected, **rows, **fitted, reference=named)
+    assert curve.model.value == pytest.approx(0.6)
+    sizes = eh.tally(None, selected, **rows)
+    assert "F × x" in eh.power(sizes, rate=0.6, difference=0.1, apart=named).summary

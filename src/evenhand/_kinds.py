@@ -41,6 +41,7 @@ FUNCTION_OR_NONE = Kind("a name or a function", (str, type(None)), callable=True
 KINDS: dict[str, Kind] = {
     "aggregate": FUNCTION_OR_NONE,
     "also": Kind("a mapping or a list of criteria", (Mapping, list, tuple)),
+    "assuming": NAME_OR_NONE,
     "at_least": Kind("a mapping of rates to numbers", (Mapping, type(None))),
     "at_most": Kind("a mapping of rates to numbers", (Mapping, type(None))),
     "bins": Kind('a mapping from columns to bins, such as {"age": 4}', (Mapping, type(None))),

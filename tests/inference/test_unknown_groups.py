@@ -473,6 +473,9 @@ def test_where_groups_must_be_known_probable_ones_are_refused_with_the_way_out(c
         ({"criterion": "performance_parity(f1)"}, "neither a share of rows nor"),
         ({"criterion": "treatment_equality"}, "neither a share of rows nor"),
         ({"cluster": [1, 2, 3]}, "differ in length"),
+        ({"fail_if": "> 0.05"}, "fail_if is a number here, such as 0.05, not '> 0.05'"),
+        ({"fail_if": True}, "fail_if is a number here"),
+        ({"fail_if": np.nan}, "fail_if is a number of at least 0, such as 0.05; it is nan"),
     ],
 )
 def test_what_has_no_bounds_is_refused(options, message):

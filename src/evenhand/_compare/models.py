@@ -22,7 +22,8 @@ class Models(NamedTuple):
 
 def named_models(predictions: Any, data: Any = None, target: Any = None) -> Models:
     """Predictions by name, from a mapping or a dataframe; an estimator predicts from the data."""
-    if data is not None and isinstance(predictions, list | tuple):
+    listed = isinstance(predictions, list | tuple)
+    if data is not None and listed and all(isinstance(name, str) for name in predictions):
         predictions = {name: name for name in predictions}
     if not isinstance(predictions, Mapping) and not hasattr(predictions, "columns"):
         raise InputTypeError(

@@ -109,10 +109,10 @@ def moments(
 
 def moment_columns(y_true: Any, y_pred: Any) -> dict[str, NDArray[np.float64]]:
     """The columns that `moments` sums."""
-    yhat = _measurable(y_pred, "y_pred")
+    yhat = measurable(y_pred, "y_pred")
     if y_true is None:
         return moment_products(yhat)
-    y = _measurable(y_true, "y_true")
+    y = measurable(y_true, "y_true")
     check_lengths(y_true=y, y_pred=yhat)
     return moment_products(yhat, y, abs(y - yhat))
 
@@ -137,7 +137,7 @@ def moment_products(yhat: Any, y: Any = None, absolute: Any = None) -> dict[str,
     return sums | {"absolute_error": absolute, "absolute_error²": squared_error}
 
 
-def _measurable(values: Any, name: str) -> NDArray[np.float64]:
+def measurable(values: Any, name: str) -> NDArray[np.float64]:
     """Finite numbers whose fourth powers neither overflow nor underflow."""
     column = finite(values, name)
     largest = float(np.abs(column).max(initial=0.0))

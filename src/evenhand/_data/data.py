@@ -15,10 +15,11 @@ from evenhand._data.dataframes import column_of, is_frame, is_table, kind_of, na
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import Groups
 from evenhand._data.probable import Probable
-from evenhand._data.roles import OF_RANKINGS, ROLES, Columns, grouped
+from evenhand._data.roles import OF_RANKINGS, POLICY, ROLES, Columns, grouped
 from evenhand._data.summaries import KINDS, Rows, Source
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import documented
 from evenhand._words import listing
 
@@ -52,6 +53,7 @@ class Data(Columns):
     """
 
     def __post_init__(self) -> None:
+        check_kinds(**{name: getattr(self, name) for name in POLICY})
         if isinstance(self.y_true, Data):
             raise InputTypeError("These are data already; ask them, or replace parts of them.")
         if isinstance(self.y_true, Summary):

@@ -384,6 +384,18 @@ def show(label: Label) -> str:
     return "(missing)" if label is None else str(label)
 
 
+def place_in(groups: Sequence[Label], label: Label) -> int:
+    """The place of a group, by its label or as it is written; -1 if there is no such group.
+
+    >>> place_in([("F", "b"), ("M", "b")], "M × b"), place_in([1, 2], "2"), place_in([1, 2], 3)
+    (1, 1, -1)
+    """
+    if label in groups:
+        return list(groups).index(label)
+    written = [show(group) for group in groups]
+    return written.index(str(label)) if str(label) in written else -1
+
+
 def _intersection(coded: Mapping[str, Column]) -> Column:
     columns = list(coded.values())
     lengths = {name: len(column) for name, column in coded.items()}

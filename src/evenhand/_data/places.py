@@ -130,7 +130,10 @@ def lists_of(query: Any) -> Lists:
     """Read the list of each row; of several columns, the first is the query."""
     if query is None:
         raise InputError("Pass query=, the column that says which list each row is in.")
-    coded = {name: encode(values, name) for name, values in columns_of(query, "query").items()}
+    columns = columns_of(query, "query").items()
+    coded = {str(name): encode(values, str(name)) for name, values in columns}
+    if not coded:
+        raise InputError("query has no columns; name that of each row's list.")
     for name, column in coded.items():
         if column.missing:
             raise InputError(

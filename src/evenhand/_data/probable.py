@@ -13,6 +13,7 @@ from evenhand._columns.codes import Label
 from evenhand._columns.encoding import check_order, encode, finite
 from evenhand._data.dataframes import column_of, is_frame, names_in
 from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import suggests_names
 from evenhand._words import did_you_mean, plural
 
@@ -175,6 +176,7 @@ def probable(
     """
     if probabilities is None and known is None:
         raise InputTypeError("Pass probabilities of the groups, or the column known, or both.")
+    check_kinds(assuming=assuming)
     answers = get_args(Assuming)
     if assuming is not None and assuming not in answers:
         raise InputError(

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Column
 from evenhand._columns.codes import radix_order
-from evenhand._columns.encoding import check_lengths, finite, weights, whole_numbers
-from evenhand._data.counting import fused, products
+from evenhand._columns.encoding import check_lengths, weights, whole_numbers
+from evenhand._data.counting import fused, measurable, products
 from evenhand._data.groups import Groups, clusters
 from evenhand._data.pairs import Segments, is_new, pairs
 from evenhand._data.places import (
@@ -283,7 +283,7 @@ def _notes(alone: int, lists: int) -> tuple[str, ...]:
 def _not_negative(values: Any, name: str) -> Numbers:
     """A column of numbers that are at least 0; integers as they are."""
     integers = whole_numbers(values)
-    column = finite(values, name) if integers is None else integers
+    column = measurable(values, name) if integers is None else integers
     if len(column) and column.min() < 0:
         what = "Relevance" if name == "y_true" else "Exposure"
         raise InputError(

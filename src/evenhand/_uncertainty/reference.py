@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._columns import Label
+from evenhand._data.groups import place_in
 from evenhand._errors import InputError
 from evenhand._kinds import check_labels
 from evenhand._uncertainty.curves import Estimates, curve_at, rate_curves
@@ -87,8 +88,9 @@ def compare_values(
 def place_of(to: Label, groups: tuple[Label, ...]) -> Any:
     """The reference as `compare_values` takes it."""
     check_labels(to=to)
-    if to in groups:
-        return groups.index(to)
+    place = place_in(groups, to)
+    if place >= 0:
+        return place
     if to in ("best", "overall"):
         return to
     raise InputError(

@@ -9,8 +9,10 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import floats
+from evenhand._data.groups import place_in
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
+from evenhand._kinds import check_labels
 from evenhand._uncertainty.clusters import LEAST_RATIO, independent, plain, shared_clusters
 from evenhand._uncertainty.curves import Estimates, Floats, curve_at
 from evenhand._uncertainty.design import Clustered, Means, Rates
@@ -139,12 +141,12 @@ def place_of(groups: tuple[Label, ...], rows: Floats, group: Label) -> int:
     """The index of a group; by default of the smallest."""
     if group is None:
         return int(rows.argmin())
-    with refusing(f"{group!r} is not a group"):
-        is_there = group in set(groups)
-    if not is_there:
+    check_labels(apart=group)
+    place = place_in(groups, group)
+    if place < 0:
         hint = did_you_mean(group, groups)
         raise InputError(f"There is no group {group!r}; there are {list(groups)}.{hint}")
-    return groups.index(group)
+    return place
 
 
 def supposed(

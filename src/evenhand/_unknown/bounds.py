@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log10
+from numbers import Real
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from evenhand._data.doors import about_data
 from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError, InputTypeError
-from evenhand._kinds import check_kinds
+from evenhand._kinds import brief, check_kinds
 from evenhand._unknown import estimates, extremes
 from evenhand._unknown.answers import ASSUMPTIONS, GAPS_ONLY, WITHOUT, Answer, Bounds, Verdict
 from evenhand._unknown.counted import Counted, Floats, Unknown, unknown
@@ -109,7 +110,8 @@ points, whoever is in which group. The groups differ.
     0.54 0.67
 
     """
-    check_kinds(confidence=confidence, fail_if=fail_if)
+    check_kinds(confidence=confidence)
+    _check_tolerance(fail_if)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     found = bounds_of(unknown(data), criterion, measure, fail_if=fail_if, confidence=confidence)
@@ -120,6 +122,19 @@ points, whoever is in which group. The groups differ.
             "and interval answer."
         )
     return found
+
+
+def _check_tolerance(fail_if: float | None) -> None:
+    """Refuse a gate in words, and what is no value of a measure."""
+    if fail_if is None:
+        return
+    if isinstance(fail_if, bool) or not isinstance(fail_if, Real):
+        raise InputTypeError(
+            f"fail_if is a number here, such as 0.05, not {brief(fail_if)}: criterion and measure "
+            "are named already. Gates in words are for audit and assert_even."
+        )
+    if not 0 <= fail_if < np.inf:
+        raise InputError(f"fail_if is a number of at least 0, such as 0.05; it is {fail_if}.")
 
 
 def bounds_of(

@@ -13,7 +13,7 @@ from evenhand._columns.bins import Bin
 from evenhand._columns.encoding import encode
 from evenhand._data.data import Data
 from evenhand._data.doors import about_data
-from evenhand._data.groups import columns_of, show, strata_of
+from evenhand._data.groups import columns_of, place_in, strata_of
 from evenhand._data.roles import OF_RANKINGS
 from evenhand._data.summaries import with_favorable
 from evenhand._data.tallies import Tally
@@ -205,7 +205,7 @@ def _regions(scores: Tally | None, gap: Gap) -> tuple[Region, ...]:
     """The contributions of ranges of the score to the gap."""
     if scores is None:
         return ()
-    pair = tuple(_place(label, scores.groups) for label in gap.about["groups"])
+    pair = tuple(place_in(scores.groups, label) for label in gap.about["groups"])
     counts_of_pair = _only(scores, (pair[0], pair[1]))
     data = means_of(counts_of_pair, gap.criterion.statistic, gap.about["cell"])
     spans = [span for span in counts_of_pair.labels("stratum") if isinstance(span, Span)]
@@ -227,7 +227,8 @@ def _gap(
     which = "have the highest and lowest values of"
     if found is not None and found[0] in table.cells:
         cell, (high, low) = found
-        pair, which = (_place(high, table.groups), _place(low, table.groups)), "were chosen from"
+        pair = place_in(table.groups, high), place_in(table.groups, low)
+        which = "were chosen from"
     else:
         cell, pair = _pair(table, between)
     values = table.values[table.cells.index(cell)][list(pair)]
@@ -352,15 +353,16 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
     """The cell where groups differ most, and the groups with its highest and lowest value."""
     values = np.where(np.isfinite(table.values), table.values, np.nan)
     if between is not None:
-        if isinstance(between, str) or len(between) != 2 or between[0] == between[1]:
+        several = isinstance(between, list | tuple) or getattr(between, "ndim", 0) == 1
+        if not several or len(between) != 2 or between[0] == between[1]:
             raise InputError(f"between takes two groups, such as ('a', 'b'); it is {between!r}.")
         for label in between:
-            if _place(label, table.groups) < 0:
+            if place_in(table.groups, label) < 0:
                 raise InputError(
                     f"between={between!r}: there is no group {label!r}; there are "
                     f"{[*table.groups]}.{did_you_mean(label, table.groups)}"
                 )
-        first, second = (_place(label, table.groups) for label in between)
+        first, second = (place_in(table.groups, label) for label in between)
         gaps = np.abs(values[:, first] - values[:, second])
         if np.isnan(gaps).all():
             raise InputError(f"No value is known of both groups {between!r}: nothing to explain.")
@@ -379,14 +381,6 @@ def _pair(table: Table, between: Sequence[Label] | None) -> tuple[Label, tuple[i
     if first == second:  # all are equal
         second = int(np.flatnonzero(np.isfinite(values[at]))[1])
     return table.cells[at], (first, second)
-
-
-def _place(label: Label, groups: Sequence[Label]) -> int:
-    """Position of a group, by equality or by its text; -1 if absent."""
-    if label in groups:
-        return list(groups).index(label)
-    written = [show(group) for group in groups]
-    return written.index(str(label)) if str(label) in written else -1
 
 
 def _only(counts: Tally, pair: tuple[int, int]) -> Tally:

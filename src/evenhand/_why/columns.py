@@ -45,7 +45,8 @@ def parts_of(split: Split, error: float) -> tuple[Part, tuple[Part, ...]]:
     total = float(split.values.sum())
     variances = np.maximum(np.diagonal(split.covariance), 0.0)
     # A part that hardly varies does not reduce the degrees of freedom (Satterthwaite).
-    freedom = variances.sum() ** 2 / max(float((variances**2 / split.freedom).sum()), 1e-300)
+    share = variances / max(float(variances.sum()), 1e-300)
+    freedom = 1 / max(float((share**2 / split.freedom).sum()), 1e-300)
     freedom = max(float(split.freedom.min()), min(freedom, float(split.freedom.max())))
     gap = Part("gap", "the groups", total, *_interval(total, variance_of_gap, freedom, error))
     rows = zip(

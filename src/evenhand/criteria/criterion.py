@@ -16,7 +16,7 @@ from evenhand._columns import Label
 from evenhand._data.data import Data
 from evenhand._data.distributions import Distribution
 from evenhand._data.doors import about_data
-from evenhand._data.groups import show
+from evenhand._data.groups import place_in, show
 from evenhand._data.summaries import with_favorable
 from evenhand._data.tasks import UNFAVORABLE, favorable_label
 from evenhand._errors import InputError, InputTypeError
@@ -571,8 +571,9 @@ class Criterion:
             )
         check_labels(to=to)
         table = self.table(source, favorable)
-        if to in table.groups:
-            reference = table.values[..., [table.groups.index(to)]]
+        place = place_in(table.groups, to)
+        if place >= 0:
+            reference = table.values[..., [place]]
         elif to == "overall":
             everyone = source.regrouped(np.zeros(len(table.groups), dtype=np.intp), ("everyone",))
             reference = self.table(everyone, favorable).values

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import floats
-from evenhand._data.groups import show
+from evenhand._data.groups import place_in, show
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_labels
 from evenhand._words import did_you_mean
@@ -258,13 +258,13 @@ def _reference(reference: Label, measure: Measure, rows: Rows) -> int | None:
         return None
     check_labels(reference=reference)
     require_extremes(measure)
-    for place, label in enumerate(rows.groups):
-        if label == reference or show(label) == str(reference):
-            return place
-    raise InputError(
-        f"The reference {reference!r} is none of the groups "
-        f"{[show(label) for label in rows.groups[:10]]}."
-    )
+    place = place_in(rows.groups, reference)
+    if place < 0:
+        raise InputError(
+            f"The reference {reference!r} is none of the groups "
+            f"{[show(label) for label in rows.groups[:10]]}."
+        )
+    return place
 
 
 def _capacity(capacity: float | None, rows: Rows) -> float | None:
