@@ -90,7 +90,7 @@ def curve(path: Steps, cuts: NDArray[np.intp], measure: Measure, transform: str 
     """S of the groups' CDFs after each of the given steps."""
     if measure.reads == "extremes" and (transform is None or not measure.is_relative):
         return np.asarray(measure(np.stack(_extremes(path, cuts)).T))  # in rows: faster by half
-    if measure.reads == "ranks":
+    if measure.reads == "ranks" and len(cuts) * _width(path.groups) > len(path):  # few values tie
         return gini_curve(path, transform)[cuts]
     if measure.reads == "powers":
         return _pq_curve(path, cuts, transform, *measure.orders)
