@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,14 @@ class Page(str):
             f'<iframe srcdoc="{escape(own)}" sandbox="allow-scripts" title="evenhand" '
             'style="width: 100%; height: 45rem; border: 0"></iframe>'
         )
+
+
+@cache  # reading it parses a file
+def version(package: str) -> str:
+    """The installed version of a package."""
+    from importlib import metadata  # which imports email and socket
+
+    return metadata.version(package)
 
 
 def finite(part: Any) -> Any:

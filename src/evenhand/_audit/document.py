@@ -5,8 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.summary import by_rank, names_of, shown_margin, summary
 from evenhand._audit.views import View
 from evenhand._data.groups import show
+from evenhand._result import version
 from evenhand._words import listing, name, plural
 
 SCHEMA = "evenhand.audit/4"
@@ -37,7 +36,7 @@ def document(audit: AuditParts) -> dict[str, Any]:
     rows, weight = evidence.rows, evidence.counted.table("group")
     return {
         "schema": SCHEMA,
-        "evenhand": _installed("evenhand"),
+        "evenhand": version("evenhand"),
         "title": audit.title,
         "task": evidence.task,
         "rows": int(rows.sum()),
@@ -95,11 +94,8 @@ def _provenance(audit: AuditParts) -> dict[str, Any]:
         "model": audit.model,
         "data": audit.evidence.fingerprint,
         "python": platform.python_version(),
-        "versions": {name: _installed(name) for name in PACKAGES},
+        "versions": {name: version(name) for name in PACKAGES},
     }
-
-
-_installed = cache(version)  # reading it parses a file
 
 
 def _criterion(values: GroupValues) -> dict[str, Any]:

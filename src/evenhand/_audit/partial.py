@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from evenhand._data.groups import show
 from evenhand._data.summaries import Source
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_names
-from evenhand._result import Columns, Result, finite
+from evenhand._result import Columns, Result, finite, version
 from evenhand._unknown import Bounds, bounds_of, has_bounds, unknown
 from evenhand._unknown.answers import ASSUMPTIONS, MISFIT, WITHOUT
 from evenhand._words import did_you_mean, listing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from itertools import permutations
 from math import isfinite
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from evenhand._compare.parts import ComparisonParts
 from evenhand._compare.performance import Metric, metrics_of
 from evenhand._compare.ranking import ranks
+from evenhand._result import version
 from evenhand._words import capitalized, listing, plural, rounded
 from evenhand.criteria import Criterion
 from evenhand.criteria.questions import Question

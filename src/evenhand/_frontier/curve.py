@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
-from evenhand._result import Columns, Result, finite
+from evenhand._result import Columns, Result, finite, version
 
 SCHEMA = "evenhand.frontier/1"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
-from evenhand._result import Columns, Result, finite
+from evenhand._result import Columns, Result, finite, version
 from evenhand._signatures import suggests_names
 from evenhand._uncertainty.design import Clustered
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
-from evenhand._result import Columns, Result, finite
+from evenhand._result import Columns, Result, finite, version
 from evenhand._words import capitalized, extent, number, plural, points, points_up
 from evenhand.measures import resolve
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, Self
 
 from evenhand._columns import Label
 from evenhand._data.groups import show
-from evenhand._result import Columns, Result, finite
+from evenhand._result import Columns, Result, finite, version
 from evenhand._words import listing, number, percent, percents, plural
 
 SCHEMA = "evenhand.account/1"
