@@ -46,17 +46,17 @@ from evenhand.watch.clusters import (
     means_of,
     rates_of_means,
 )
-from evenhand.watch.crowds import _Crowd
 from evenhand.watch.evalues import (
     Excess,
     after,
     apart,
     group_weights,
-    log_alike,
-    log_apart,
+    log_against_equality,
     log_mean,
+    log_one_differs,
 )
 from evenhand.watch.ledger import added
+from evenhand.watch.many_groups import AnytimeVariationTest
 from evenhand.watch.rates import Rates
 from evenhand.watch.within import Scores, scores_of, within
 
@@ -84,7 +84,7 @@ class Stream:
                 part += more
 
     def log_evidence(self) -> np.ndarray:
-        return log_alike(Excess(*self.sums[0]), Excess(*self.sums[1]), self.weights)
+        return log_against_equality(Excess(*self.sums[0]), Excess(*self.sums[1]), self.weights)
 
     def plain_gate(self) -> np.ndarray:
         """A chi-squared test of homogeneity at 5 %, as if this were the only look."""
@@ -398,7 +398,7 @@ def _crowd_misses(true, times, looks, streams):
             new = np.maximum(np.rint(more * shares / shares.mean()), 1).astype(int)
             hits, rows = hits + rng.binomial(new, true), rows + new
             if hits.sum():
-                crowd = _Crowd(hits, rows, ERROR)
+                crowd = AnytimeVariationTest(hits, rows, ERROR)
                 ever[0] |= level > 0 and crowd.is_too_even(level)
                 ever[1] |= crowd.is_too_uneven(max(level, 1e-12))
         misses = [have + each for have, each in zip(misses, ever, strict=True)]
@@ -503,7 +503,7 @@ class Parts:
 
     def log_evidence(self, total):
         weights = group_weights(np.zeros(2, dtype=int))
-        return log_alike(Excess(*total[:3]), Excess(*self.joint), weights)
+        return log_against_equality(Excess(*total[:3]), Excess(*self.joint), weights)
 
     def log_detector(self, total, later):
         """The logarithm of the e-detector of a changed gap."""
@@ -513,7 +513,7 @@ class Parts:
 
     def log_apart_detector(self, later):
         """The same of groups that differ at all, whatever the gap of the past."""
-        logs = log_apart(Excess(*later[:3]))
+        logs = log_one_differs(Excess(*later[:3]))
         return np.logaddexp.reduce(log_mean(logs, np.array([0.5, 0.5])), axis=0)
 
     def bands(self, total, streams, is_pooled=False):

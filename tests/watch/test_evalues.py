@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from evenhand.watch.evalues import Excess, after, apart, group_weights, log_alike, log_apart
+from evenhand.watch.evalues import (
+    Excess,
+    against_later,
+    against_others,
+    group_weights,
+    log_against_equality,
+    log_one_differs,
+)
 
 TILTS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 
@@ -26,7 +33,7 @@ def test_the_bound_on_the_moment_generating_function_holds(rows):
     for hits, mine in product(range(1, rows, 3), range(1, rows, 3)):
         at = np.arange(mine + 1)
         chances = hypergeom.pmf(at, rows, hits, mine)
-        found = apart(
+        found = against_others(
             np.stack([at, hits - at], axis=-1).astype(float),
             np.broadcast_to([float(mine), float(rows - mine)], (len(at), 2)),
         )
@@ -45,7 +52,10 @@ def test_an_e_value_is_at_most_one_on_average_where_groups_are_alike(sizes, hits
     weights = group_weights(np.zeros(len(sizes), dtype=int))
     rows = np.array(sizes, dtype=float)
     mean = sum(
-        chance * np.exp(log_alike(apart(ways, rows), after(ways, rows), weights))
+        chance
+        * np.exp(
+            log_against_equality(against_others(ways, rows), against_later(ways, rows), weights)
+        )
         for ways, chance in draws(sizes, hits)
     )
     assert mean <= 1 + 1e-12
@@ -58,23 +68,23 @@ def test_two_parts_of_different_rates_are_no_evidence():
         for two, other in draws(sizes, 7):
             single, joint = (
                 Excess(*(a + b for a, b in zip(how(one, rows), how(two, rows), strict=True)))
-                for how in (apart, after)
+                for how in (against_others, against_later)
             )
-            mean += chance * other * np.exp(log_alike(single, joint, weights))
+            mean += chance * other * np.exp(log_against_equality(single, joint, weights))
     assert mean <= 1 + 1e-12
 
 
 def test_evidence_of_two_groups_is_the_same_from_both_sides():
     hits, sizes = np.array([30.0, 45.0]), np.array([100.0, 90.0])
-    one, two = log_apart(apart(hits, sizes))
+    one, two = log_one_differs(against_others(hits, sizes))
     assert one == pytest.approx(two)
 
 
 def test_a_part_with_one_group_or_no_hits_says_nothing():
     weights = group_weights(np.zeros(2, dtype=int))
     for hits, sizes in (([3.0, 0.0], [9.0, 0.0]), ([0.0, 0.0], [9.0, 4.0])):
-        found = (how(np.array(hits), np.array(sizes)) for how in (apart, after))
-        assert log_alike(*found, weights) == pytest.approx(0.0, abs=1e-12)
+        found = (how(np.array(hits), np.array(sizes)) for how in (against_others, against_later))
+        assert log_against_equality(*found, weights) == pytest.approx(0.0, abs=1e-12)
 
 
 def alarms(rates, rows, looks, streams, seed):
@@ -87,10 +97,10 @@ def alarms(rates, rows, looks, streams, seed):
     sizes = np.full((streams, groups), float(rows))
     for look in range(1, looks + 1):
         hits = rng.binomial(rows, rates, size=(streams, groups)).astype(float)
-        for total, how in zip(sums, (apart, after), strict=True):
+        for total, how in zip(sums, (against_others, against_later), strict=True):
             for part, more in zip(total, how(hits, sizes), strict=True):
                 part += more
-        found = log_alike(Excess(*sums[0]), Excess(*sums[1]), weights)
+        found = log_against_equality(Excess(*sums[0]), Excess(*sums[1]), weights)
         first = np.where((found >= np.log(20)) & np.isinf(first), look, first)
     return first
 

@@ -1,4 +1,4 @@
-"""After release: is the model still even? Valid at every look."""
+"""Monitoring of a deployed model's disparities, with inference that is valid at every look."""
 
 from evenhand.watch.status import Change, GroupRate, Status, WatchFinding
 from evenhand.watch.watch import Watch

@@ -1,4 +1,4 @@
-"""What the error of an estimate stays below at all looks at once, in squared standard errors.
+"""An anytime-valid bound of an estimate's error, in squared standard errors.
 
 The error is a Brownian motion in the information so far (Jennison and Turnbull 1997), and a mixture
 of two of Robbins' normal mixtures bounds it at all times: for n rows of each group its square by
@@ -6,9 +6,9 @@ the f(n) at which Σ wₖ (1 + n/cₖ)^-½ exp(f n / 2(n + cₖ)) is 1/α. Group
 stretched by a convex √(1 + c/n) each, times as much as makes it at least f between the smallest and
 the largest.
 
-Of few groups, a quarter of the mixture is the likelihood ratio of groups that are all alike. If the
-data are x from those and f^½ from the groups that are tested, on the way there, that is
-exp((f − x²) / 2), which costs nothing as rows come in; x² is at most their heterogeneity.
+For few groups, a quarter of the mixture is the likelihood ratio of groups that are all equal. If
+the data are x from those and f^½ from the groups that are tested, which lie between, that is
+exp((f − x²) / 2), which does not shrink as rows accumulate; x² is at most their heterogeneity.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ Floats = NDArray[np.float64]
 
 SCALES = np.array([8.0, 400.0])  # rows of a group: a band is narrowest at about 8 times as many
 SHARES = np.array([0.5, 0.5])  # of these in the mixture
-STRETCHES = np.array([1.0, 2.0, 4.0, 8.0, 15.0, 30.0])  # that are tried for unequal sizes
-EVEN = 0.25  # of the mixture of few groups is that all are alike, and half of it as above
+STRETCHES = np.array([1.0, 2.0, 4.0, 8.0, 15.0, 30.0])  # tried for unequal sizes
+EVEN = 0.25  # weight of equality in the mixture for few groups, half of which is as above
 NEWTON_STEPS = 8
 
 
 def squared_bound(rows: Floats, error: float, heterogeneity: float | None = None) -> Floats:
-    """What a squared standardized sum ever exceeds, at some number of rows, so often at most.
+    """The bound that a squared standardized sum ever exceeds with at most this probability.
 
-    With the heterogeneity of few groups, in squared standard errors, less if they look alike.
+    With the heterogeneity of few groups, in squared standard errors, it is smaller if they are
+    about equal.
 
     >>> squared_bound(np.array([100.0, 1_000.0, 10_000.0]), 0.05).round(1)
     array([10.6, 10.6, 10.7])
@@ -42,7 +43,7 @@ def squared_bound(rows: Floats, error: float, heterogeneity: float | None = None
         ones = np.ones((len(rows), 1))
         slope = np.hstack([slope, ones / 2])
         start = np.hstack([start + np.log(0.5), (np.log(EVEN) - heterogeneity / 2) * ones])
-    bound = ((-np.log(error) - start) / slope).min(axis=-1)  # of any of them alone
+    bound = ((-np.log(error) - start) / slope).min(axis=-1)  # the bound of each term by itself
     for _ in range(NEWTON_STEPS):  # from above on a convex function
         logs = start + slope * bound[:, None]
         top = logs.max(axis=-1)
@@ -56,7 +57,7 @@ def squared_bound(rows: Floats, error: float, heterogeneity: float | None = None
 
 
 def log_mixture_of(square: float, information: Floats, shares: Floats) -> float:
-    """The log of the mixture at a squared standardized sum; as much as 1/error is too much."""
+    """The log of the mixture at a squared standardized sum, which rejects at 1/error."""
     slope = information / (1 + information) / 2
     logs = np.log(shares) - np.log1p(information) / 2 + slope * square
     return float(np.logaddexp.reduce(logs))
@@ -65,12 +66,12 @@ def log_mixture_of(square: float, information: Floats, shares: Floats) -> float:
 def widening(
     sizes: Floats, error: float, heterogeneity: float | None = None
 ) -> tuple[float, float]:
-    """A scale c of the stretch √(1 + c/n), and the reach that with it is at least the bound.
+    """A scale c of the stretch √(1 + c/n), and the reach with which it is at least the bound.
 
-    Any c is right; where sizes differ, the one with which the groups' limits are nearest.
+    Any c is valid; for unequal sizes, the one with the narrowest limits is chosen.
     """
-    least, most = float(sizes.min()), float(sizes.max())
-    between = np.geomspace(least, most, 9) if most > least else np.array([least])
+    lowest, highest = float(sizes.min()), float(sizes.max())
+    between = np.geomspace(lowest, highest, 9) if highest > lowest else np.array([lowest])
     stretches = 1 + STRETCHES[:, None] / between
     squares = (squared_bound(between, error, heterogeneity) / stretches).max(axis=1)
     width = np.sqrt(squares[:, None] * (1 + STRETCHES[:, None] / sizes) / sizes).sum(axis=1)

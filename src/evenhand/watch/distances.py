@@ -1,10 +1,10 @@
-"""How far rates are from hits and rows, in standard errors: beta quantiles in closed form.
+"""Distances of rates from the data in standard errors: beta quantiles in closed form.
 
 The distance of a rate p is the normal quantile of a beta distribution's probability below p, by
 Peizer and Pratt (1968, Journal of the American Statistical Association 63), which is within 0.03
 even for no hits at all. Rates at a distance start from Abramowitz and Stegun's 26.5.22, within 0.01
-standard errors for 30 hits and misses or more, and a hundred times as quick as an exact quantile;
-of fewer, Newton's steps with the distance follow, for a handful from Wilson and Hilferty's cube.
+standard errors for 30 hits and misses or more, and a hundred times faster than an exact quantile;
+for fewer, Newton's steps on the distance follow, for a handful from Wilson and Hilferty's cube.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evenhand._uncertainty.curves import CAUTION, FARTHEST
 
 Floats = NDArray[np.float64]
 
-MANY = 30.0  # hits, and as many misses, from which on the quick quantile needs no correction
+MANY = 30.0  # hits and misses from which on the quick quantile needs no correction
 LEAST = 0.6  # of a parameter of a beta distribution
 FEW = 5.0  # hits or misses below which a cube root starts nearer
 STEPS = 3
@@ -27,9 +27,9 @@ STEPS = 3
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """Groups with hits and rows, as shares of a range; distances are divided by a stretch each.
+    """Groups with hits and rows, as shares of a range; distances are divided by each `stretch`.
 
-    A relative measure wants values of at least 0.
+    Relative measures need values of at least 0.
     """
 
     hits: Floats
@@ -40,12 +40,12 @@ class Distances:
 
     @cached_property
     def values(self) -> Floats:
-        """What was observed."""
+        """The observed values."""
         return self._shown(self.hits / self.sizes)
 
     @cached_property
     def _counts(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """The beta distributions' parameters above the data, and below them."""
+        """The parameters of the beta distributions for values above and below the data."""
         hits, misses = self.hits + 0.5, self.sizes - self.hits + 0.5
         parts = hits + CAUTION, misses - CAUTION, hits - CAUTION, misses + CAUTION
         above, less, below, more = (np.maximum(part, LEAST) for part in parts)
@@ -58,10 +58,10 @@ class Distances:
         above, less_above, below, less_below = self._counts
         more, less = np.where(up, above, below), np.where(up, less_above, less_below)
         odds = _log_odds(more, less, z)
-        few = np.minimum(self.hits, self.sizes - self.hits) < MANY
-        if few.any():
-            some = more[..., few], less[..., few], z[..., few]
-            odds[..., few] = _corrected(*some, odds[..., few])
+        is_small = np.minimum(self.hits, self.sizes - self.hits) < MANY
+        if is_small.any():
+            some = more[..., is_small], less[..., is_small], z[..., is_small]
+            odds[..., is_small] = _corrected(*some, odds[..., is_small])
         shares = 1 / (1 + np.exp(-np.clip(odds, -40.0, 40.0)))
         shares = np.where((z > FARTHEST) | (up & (self.hits >= self.sizes)), 1.0, shares)
         shares = np.where((z < -FARTHEST) | (~up & (self.hits <= 0)), 0.0, shares)
@@ -84,7 +84,7 @@ def _log_odds(more: Floats, less: Floats, z: Floats) -> Floats:
 
 
 def _corrected(more: Floats, less: Floats, z: Floats, odds: Floats) -> Floats:
-    """Newton's steps to where the distance is z; how fast it grows is a ratio of densities."""
+    """Newton's steps to the point at distance z; the derivative is a ratio of densities."""
     from scipy.special import betaln
 
     constant = np.log(2 * np.pi) / 2 - betaln(more, less)
@@ -95,26 +95,26 @@ def _corrected(more: Floats, less: Floats, z: Floats, odds: Floats) -> Floats:
         odds = np.where(is_near, start, odds)
     for _ in range(STEPS):
         share = 1 / (1 + np.exp(-np.clip(odds, -27.0, 27.0)))
-        here = _normal_quantile(more, less, share)
-        speed = more * np.log(share) + less * np.log1p(-share) + here**2 / 2 + constant
-        odds = odds - np.clip((here - z) * np.exp(-np.clip(speed, -3.0, 10.0)), -2.0, 2.0)
+        quantile = _normal_quantile(more, less, share)
+        speed = more * np.log(share) + less * np.log1p(-share) + quantile**2 / 2 + constant
+        odds = odds - np.clip((quantile - z) * np.exp(-np.clip(speed, -3.0, 10.0)), -2.0, 2.0)
     return np.asarray(odds)
 
 
 def _normal_quantile(more: Floats, less: Floats, share: Floats) -> Floats:
     """The normal quantile of the probability that a beta variable is below a share."""
-    rows, rest = more + less - 1, 1 - share
-    off = (rows + 1 / 3) * share - more + 1 / 3
-    off = off - 0.02 * (rest / more - share / less + (0.5 - share) / (rows + 1))
-    both = _bend(np.array([(more - 0.5) / (rows * share), (less - 0.5) / (rows * rest)]))
-    skew = rest * both[0] + share * both[1]
-    return np.asarray(off * np.sqrt((1 + skew) / ((rows + 1 / 6) * share * rest)))
+    rows, complement = more + less - 1, 1 - share
+    deviation = (rows + 1 / 3) * share - more + 1 / 3
+    deviation = deviation - 0.02 * (complement / more - share / less + (0.5 - share) / (rows + 1))
+    bends = _bend(np.array([(more - 0.5) / (rows * share), (less - 0.5) / (rows * complement)]))
+    skew = complement * bends[0] + share * bends[1]
+    return np.asarray(deviation * np.sqrt((1 + skew) / ((rows + 1 / 6) * share * complement)))
 
 
 def _bend(x: Floats) -> Floats:
     """(1 − x² + 2x log x) / (1 − x)², near 1 by its series."""
     off = 1 - x
-    near = np.abs(off) < 1e-2
+    is_near = np.abs(off) < 1e-2
     series = off / 3 * (1 + off / 2)
-    off[near] = 1.0
-    return np.asarray(np.where(near, series, (1 - x * x + 2 * x * np.log(x)) / (off * off)))
+    off[is_near] = 1.0
+    return np.asarray(np.where(is_near, series, (1 - x * x + 2 * x * np.log(x)) / (off * off)))

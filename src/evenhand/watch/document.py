@@ -1,4 +1,4 @@
-"""A watch for people and machines: the report's document, Markdown, and OpenMetrics text."""
+"""A watch as a report's document and as OpenMetrics text."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def document_of(memory: Memory) -> dict[str, Any]:
         needs = look.source(question)
         sums = list(memory.ledger.until(*look.tables(question)))
         step = max(ceil(len(sums) / MOST_POINTS), 1)
-        kept = sums[(len(sums) - 1) % step :: step]
-        known = [(day_name(day), look.gaps(question, part).rates) for day, part in kept]
+        shown = sums[(len(sums) - 1) % step :: step]
+        rates_by_day = [(day_name(day), look.gaps(question, part).rates) for day, part in shown]
         times = {
-            measure: [_point(day, look.interval(rates, measure)) for day, rates in known]
+            measure: [_point(day, look.interval(rates, measure)) for day, rates in rates_by_day]
             for measure in question.measures
         }
         spans = sorted(memory.ledger.spans.get(needs, {}).items())
-        each = [(at, look.rates(part, question)) for at, part in spans]
+        rates_by_span = [(span, look.rates(part, question)) for span, part in spans]
         width, first = memory.ledger.width, memory.ledger.first or 1
         shares = [
             {
-                "day": day_name(max(at * width, first)),
+                "day": day_name(max(span * width, first)),
                 "rates": [
                     [show(cell), show(group), finite(rates.values[i, j]), rates.sizes[i, j]]
                     for i, cell in enumerate(rates.cells)
@@ -47,7 +47,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
                     if rates.sizes[i, j]
                 ],
             }
-            for at, rates in each
+            for span, rates in rates_by_span
         ]
         criteria.append(
             {
@@ -113,16 +113,16 @@ def openmetrics(status: Status) -> str:
     return "\n".join([*lines, "# EOF", ""])
 
 
-def _point(day: str, found: Any) -> dict[str, Any]:
-    ends = {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
+def _point(day: str, interval: Any) -> dict[str, Any]:
+    ends = {name: finite(getattr(interval, name)) for name in ("value", "low", "high")}
     return {"day": day, **ends}
 
 
 def _values(status: Status, end: str) -> list[tuple[dict[str, str], float]]:
     return [
-        ({"criterion": finding.criterion, "measure": measure}, getattr(found, end))
+        ({"criterion": finding.criterion, "measure": measure}, getattr(interval, end))
         for finding in status.findings
-        for measure, found in finding.intervals.items()
+        for measure, interval in finding.intervals.items()
     ]
 
 

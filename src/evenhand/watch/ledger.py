@@ -1,7 +1,7 @@
-"""What a watch remembers: counts by day, in ever wider spans, and which parts were counted.
+"""The counts of a watch by day, in ever wider spans, and the parts that were counted.
 
-Everything in it adds up, and what does not depend on the parts' values (which days share a span) is
-a function of the days and labels seen. So it is the same in whatever order the parts came.
+All sums are additive, and the rest (which days share a span) is a function of the days and labels.
+So it does not depend on the order of the parts.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from evenhand._data.groups import show
 from evenhand._data.tallies import Tally, gathered
 from evenhand._errors import InputError
 
-NUMBERS = 18_000  # that the spans of all days may hold together
+NUMBERS = 18_000  # the most numbers in the spans of all days together
 MOST_SPANS, FEWEST_SPANS = 120, 2
 MOST_NUMBERS = 1 << 22  # in all tables of a watch, whatever its labels
 MOST_PAIRS = 1 << 12  # numbers of a table of pairs of groups: those of 64 groups
-MOST_ROWS = 10**13  # whose sums in hundred-thousandths still fit into 64 bits
+MOST_ROWS = 10**13  # sums of these in hundred-thousandths still fit into 64 bits
 DIGITS = 8  # of a hash
-WHOLE = -1  # the span of sums that are kept for all days together
+WHOLE = -1  # the span of sums that are stored for all days together
 
 
 @dataclass
 class Ledger:
-    """Tallies by name and span of days, and the parts they were made of."""
+    """Tallies by name and span of days, and the parts that they consist of."""
 
     width: int = 1
     first: int | None = None
@@ -44,27 +44,27 @@ class Ledger:
     totals: dict[str, Tally] = field(default_factory=dict)
 
     def copy(self) -> Ledger:
-        """The same as it is now; what is added later does not change it."""
-        spans = {name: dict(each) for name, each in self.spans.items()}
+        """A copy that later additions do not change."""
+        spans = {name: dict(sums) for name, sums in self.spans.items()}
         totals, since, parts = dict(self.totals), dict(self.since), dict(self.parts)
         return replace(self, spans=spans, totals=totals, since=since, parts=parts)
 
     def new_name(self) -> str:
-        """A name that no part has."""
+        """An unused name for a part."""
         number = self.counted + 1
         while _short(f"part {number}") in self.parts:
             number += 1
         return f"part {number}"
 
     def knows(self, part: str, day: int, counts: Tally, late: bool) -> bool:
-        """Whether a part has been counted; refuse one of that name with other numbers."""
-        known = self.parts.get(_short(part))
-        if known is not None and not late and known[1] == fingerprint(counts, late=True):
+        """Whether a part was counted; refuse the same name with other counts."""
+        counted = self.parts.get(_short(part))
+        if counted is not None and not late and counted[1] == fingerprint(counts, late=True):
             raise InputError(
                 f"The part {part!r} was counted as late: its decisions are of a part that came "
                 "before. If they were never counted, give them a name of their own."
             )
-        if known is not None and known[1] not in {
+        if counted is not None and counted[1] not in {
             fingerprint(counts),
             fingerprint(counts, late=late),
         }:
@@ -73,16 +73,16 @@ class Ledger:
                 "both: watch.correct(part, old, new), or evenhand watch append NEW --part PART "
                 "--correct OLD."
             )
-        if known is None and self.closed is not None and day <= self.closed:
+        if counted is None and self.closed is not None and day <= self.closed:
             raise InputError(
                 f"The part {part!r} is of {day_name(day)}, and parts up to "
                 f"{day_name(self.closed)} are closed: whether it was counted is no longer known. "
                 "Make the watch with a greater remember=."
             )
-        return known is not None
+        return counted is not None
 
     def note(self, part: str, day: int, counts: Tally, late: bool, remember: int) -> None:
-        """Remember a part, and forget the oldest days' parts where there are too many."""
+        """Record a part, and forget the parts of the oldest days if there are too many."""
         self.parts[_short(part)] = (day, fingerprint(counts, late=late))
         self.counted += 1
         self.first = day if self.first is None else min(self.first, day)
@@ -92,41 +92,41 @@ class Ledger:
             self.parts = {k: v for k, v in self.parts.items() if v[0] > self.closed}
 
     def meet(self, counts: Tally, day: int) -> None:
-        """Remember since when there are groups."""
+        """Record the first day of each group."""
         for place in np.flatnonzero(counts.table("group", of="rows")):
             group = counts.groups[place]
             self.since[group] = min(self.since.get(group, day), day)
 
     def replace(self, part: str, old: Tally, new: Tally, late: bool) -> int:
-        """Remember other numbers of a part; the day it is of."""
-        known = self.parts.get(_short(part))
-        if known is None:
+        """Record corrected counts of a part, and return its day."""
+        counted = self.parts.get(_short(part))
+        if counted is None:
             raise InputError(
                 f"The part {part!r} was not counted, or so long ago that it is closed."
             )
-        if known[1] == fingerprint(old, late=not late):
+        if counted[1] == fingerprint(old, late=not late):
             raise InputError(
                 f"The part {part!r} was {'not ' if late else ''}counted as late; correct it as it "
                 f"was counted, {'without' if late else 'with'} late=True."
             )
-        if known[1] != fingerprint(old, late=late):
+        if counted[1] != fingerprint(old, late=late):
             raise InputError(
                 f"These are not the numbers that part {part!r} was counted with, so they cannot be "
                 "taken out. Pass the counts that were appended then as old."
             )
-        self.parts[_short(part)] = (known[0], fingerprint(new, late=late))
-        return known[0]
+        self.parts[_short(part)] = (counted[0], fingerprint(new, late=late))
+        return counted[0]
 
     def add(self, name: str, day: int, sums: Tally) -> None:
-        """Add sums to the span that a day is in; those of no day to the whole."""
+        """Add sums to the span of a day, or to those of all days."""
         spans = self.spans.setdefault(name, {})
-        at = day if day == WHOLE else day // self.width
+        span = day if day == WHOLE else day // self.width
         sums = dense(sums)
-        spans[at] = added(spans[at], sums) if at in spans else sums
+        spans[span] = added(spans[span], sums) if span in spans else sums
         self.totals[name] = added(self.totals[name], sums) if name in self.totals else sums
 
     def fit(self) -> None:
-        """Widen the spans until they are few enough: twice as wide, two become one."""
+        """Double the width of spans until they are few enough."""
         for name in [name for name in self.totals if name.startswith("pairs ")]:
             if _numbers(self.totals[name]) > MOST_PAIRS:
                 del self.totals[name], self.spans[name]
@@ -141,58 +141,58 @@ class Ledger:
             self.width *= 2
             for name, spans in self.spans.items():
                 merged: dict[int, Tally] = {}
-                for at, sums in sorted(spans.items()):
-                    to = at if at == WHOLE else at // 2
+                for span, sums in sorted(spans.items()):
+                    to = span if span == WHOLE else span // 2
                     merged[to] = added(merged[to], sums) if to in merged else sums
                 self.spans[name] = merged
 
     def total_up(self) -> None:
-        """Add up the spans, after they were read from a file."""
+        """Compute the totals of spans that were read from a file."""
         for name, spans in self.spans.items():
             for sums in spans.values():
-                known = self.totals.get(name)
-                self.totals[name] = sums if known is None else added(known, sums)
+                total = self.totals.get(name)
+                self.totals[name] = sums if total is None else added(total, sums)
 
     @property
     def most_spans(self) -> int:
-        """How many spans there is room for."""
-        whole, daily = 0, 1
+        """The largest number of spans."""
+        fixed, daily = 0, 1
         for name, sums in self.totals.items():
             numbers = 0 if name.startswith("pairs ") else _numbers(sums)
-            whole, daily = (
-                (whole + numbers, daily) if WHOLE in self.spans[name] else (whole, daily + numbers)
+            fixed, daily = (
+                (fixed + numbers, daily) if WHOLE in self.spans[name] else (fixed, daily + numbers)
             )
-        return int(np.clip((NUMBERS - whole) // daily, FEWEST_SPANS, MOST_SPANS))
+        return int(np.clip((NUMBERS - fixed) // daily, FEWEST_SPANS, MOST_SPANS))
 
     def after(self, name: str) -> tuple[list[int], dict[str, NDArray[np.int64]]]:
-        """Each span's first day, and the sums (spans, …) from it on; the latest first."""
-        whole, spans = self.totals[name], sorted(self.spans[name].items(), reverse=True)
-        none = negative(whole)
-        each = [
-            sums if sums.axes == whole.axes else added(added(sums, whole), none)
+        """The first day of each span, and the sums (spans, …) from it on; the latest first."""
+        total, spans = self.totals[name], sorted(self.spans[name].items(), reverse=True)
+        none = negative(total)
+        tallies = [
+            sums if sums.axes == total.axes else added(added(sums, total), none)
             for _, sums in spans
         ]
-        shape = tuple(axis.size for axis in whole.axes)
+        shape = tuple(axis.size for axis in total.axes)
         sums = {
-            part: np.cumsum([one.sums[part] for one in each], axis=0).reshape(-1, *shape)
-            for part in whole.sums
+            part: np.cumsum([tally.sums[part] for tally in tallies], axis=0).reshape(-1, *shape)
+            for part in total.sums
         }
-        return [at * self.width for at, _ in spans], sums
+        return [span * self.width for span, _ in spans], sums
 
     def until(self, *names: str) -> Iterator[tuple[int, dict[str, Tally]]]:
-        """Each span's last day, of those that the first name has, and all sums up to it by name."""
+        """The last day of each span of the first name, and all sums up to it by name."""
         totals: dict[str, Tally] = {}
-        for at in sorted(self.spans.get(names[0], {})):
+        for span in sorted(self.spans.get(names[0], {})):
             for name in names:
-                sums = self.spans.get(name, {}).get(at)
+                sums = self.spans.get(name, {}).get(span)
                 if sums is not None:
                     totals[name] = added(totals[name], sums) if name in totals else sums
-            yield min((at + 1) * self.width - 1, self.last or 0), dict(totals)
+            yield min((span + 1) * self.width - 1, self.last or 0), dict(totals)
 
     def ranks(self, groups: tuple[Label, ...], declared: tuple[Label, ...]) -> NDArray[np.intp]:
-        """When each group came: 0 if declared or there from the first day, else 1, 2 and so on."""
-        known = {*declared} or {g for g, day in self.since.items() if day == self.first}
-        late = sorted((g for g in groups if g not in known), key=lambda g: self.since.get(g, 0))
+        """The order in which groups appeared: 0 if declared or initial, else 1, 2 and so on."""
+        expected = {*declared} or {g for g, day in self.since.items() if day == self.first}
+        late = sorted((g for g in groups if g not in expected), key=lambda g: self.since.get(g, 0))
         place = {group: rank for rank, group in enumerate(late, 1)}
         return np.array([place.get(group, 0) for group in groups], dtype=np.intp)
 
@@ -209,13 +209,13 @@ class Ledger:
         self.since = since
 
     def _refuse_to_join(self, names: Mapping[Label, Label]) -> None:
-        """Bets on two groups at once are no bet on both together, as their clusters depend."""
+        """Refuse to merge groups with clusters: their bets are dependent and cannot be combined."""
         for name, spans in self.spans.items():
             for sums in spans.values() if name.startswith("means ") else ():
-                there = sums.table("group", of="clusters") > 0
+                is_present = sums.table("group", of="clusters") > 0
                 new = [
                     names.get(g, g)
-                    for g, is_there in zip(sums.groups, there, strict=True)
+                    for g, is_there in zip(sums.groups, is_present, strict=True)
                     if is_there
                 ]
                 if len(set(new)) < len(new):
@@ -227,7 +227,7 @@ class Ledger:
 
 
 def check_size(numbers: Iterable[int]) -> None:
-    """Refuse tables that are too large to be kept, before memory is taken for them."""
+    """Refuse tables that are too large to be stored, before memory is allocated."""
     total = sum(numbers)
     if total > MOST_NUMBERS:
         raise InputError(
@@ -247,7 +247,7 @@ def _numbers(sums: Tally) -> int:
 
 
 def dense(sums: Tally) -> Tally:
-    """The same with every cell there, in order, so that tallies of the same labels line up."""
+    """The same tally with every cell, in order, so that tallies of the same labels line up."""
     check_size([_numbers(sums)])
     shape = tuple(axis.size for axis in sums.axes)
     number = prod(shape)
@@ -269,7 +269,7 @@ def added(left: Tally, right: Tally) -> Tally:
 
 
 def renamed(counts: Tally, names: Mapping[Label, Label]) -> Tally:
-    """The same counts with other names of groups; two that get one name are added up."""
+    """The same counts with groups renamed; groups with the same new name are added up."""
     from evenhand._columns.codes import positions, union
 
     new = [names.get(group, group) for group in counts.groups]
@@ -277,38 +277,38 @@ def renamed(counts: Tally, names: Mapping[Label, Label]) -> Tally:
         return counts
     labels = union(new)
     to = positions(new, labels)
-    moved = counts.regrouped(to, labels)
-    peers = [at for at, axis in enumerate(moved.axes) if axis.name == "peer"]
+    regrouped = counts.regrouped(to, labels)
+    peers = [place for place, axis in enumerate(regrouped.axes) if axis.name == "peer"]
     if peers:
-        cells, axes = moved.cells.copy(), list(moved.axes)
+        cells, axes = regrouped.cells.copy(), list(regrouped.axes)
         cells[peers[0]] = to[cells[peers[0]]]
         axes[peers[0]] = replace(axes[peers[0]], labels=labels)
-        moved = gathered(tuple(axes), cells, moved.sums, ())
-    return moved if moved.clusters else dense(moved)
+        regrouped = gathered(tuple(axes), cells, regrouped.sums, ())
+    return regrouped if regrouped.clusters else dense(regrouped)
 
 
 def negative(counts: Tally) -> Tally:
-    """What takes these counts out of a sum."""
+    """The negative counts, which remove these from a sum."""
     return replace(counts, sums={name: -values for name, values in counts.sums.items()})
 
 
 def fingerprint(counts: Tally, *, late: bool = False) -> str:
-    """The same for the same counts, in whatever order their cells are; others if they are late."""
+    """A hash of counts, whatever the order of their cells; a different one if they are late."""
     ordered = gathered(counts.axes, counts.cells, counts.sums, ())
     axes = [[axis.name, [show(label) for label in axis.labels]] for axis in ordered.axes]
     digest = hashlib.sha256(json.dumps(["late", axes] if late else axes).encode())
     digest.update(np.ascontiguousarray(ordered.cells, dtype=np.int64).tobytes())
     for name, values in sorted(ordered.sums.items()):
         digest.update(name.encode())
-        whole = np.rint(values)
-        are_whole = bool((whole == values).all())
+        rounded = np.rint(values)
+        are_whole = bool((rounded == values).all())
         texts = [] if are_whole else [f"{value:.9g}" for value in values]
-        digest.update(json.dumps(texts).encode() if texts else whole.astype("<i8").tobytes())
+        digest.update(json.dumps(texts).encode() if texts else rounded.astype("<i8").tobytes())
     return digest.hexdigest()[:DIGITS]
 
 
 def day_name(day: int) -> str:
-    """A day as people write it.
+    """The ISO date of a day number.
 
     >>> day_name(738_000)
     '2021-07-29'

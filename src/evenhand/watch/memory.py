@@ -1,4 +1,4 @@
-"""All that a watch is: what it asks, what it has counted, and what it has said."""
+"""The state of a watch: its settings, counts and past conclusions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds, check_labels
 from evenhand._uncertainty.interval import METHODS, Method
 from evenhand.criteria.questions import Question
-from evenhand.watch.labels import Seen, occurring
+from evenhand.watch.labels import LabelsByAxis, occurring
 from evenhand.watch.ledger import Ledger
 
 
 class Settings(NamedTuple):
-    """What a watch asks."""
+    """The settings of a watch."""
 
     questions: tuple[Question, ...]
     gates: tuple[Gate, ...]
@@ -43,7 +43,7 @@ def check_settings(
     quiet_days: float,
     remember: int,
 ) -> None:
-    """Refuse what no watch can be set to, whether by a caller or by a file."""
+    """Refuse invalid settings, from a caller or from a file."""
     check_kinds(confidence=confidence, method=method)
     check_kinds(window=window, quiet_days=quiet_days, remember=remember)
     check_labels(favorable=favorable)
@@ -58,12 +58,13 @@ def check_settings(
 
 @dataclass
 class Memory:
-    """What is stored: `peaks` are the largest log e-values, `firsts` since when something is so.
+    """The state to be stored.
 
-    `names` are those that groups were given later, by the old ones; `history` has a row for each
-    of the last parts; `columns` are those that the command line reads. `evidence` are the log
-    e-values as of the last part: they are not stored, and made again where they are missing.
-    `origin` is the file that it was read from or written to last, with its checksum.
+    `peaks` are the largest log e-values, `firsts` the first days of current outcomes. `names` maps
+    old names of groups to new ones; `history` has a row for each of the last parts; `columns` are
+    those that the command line reads. `evidence` are the log e-values as of the last part: they are
+    not stored, and computed again if missing. `origin` is the file that the state was last read
+    from or written to, with its checksum.
     """
 
     settings: Settings
@@ -78,7 +79,7 @@ class Memory:
     origin: tuple[Path, str] | None = None
 
     def copy(self) -> Memory:
-        """A copy to change: it takes the place of this one once the change is whole."""
+        """A copy to modify, which replaces this state once the change is complete."""
         return replace(
             self,
             ledger=self.ledger.copy(),
@@ -91,37 +92,37 @@ class Memory:
         )
 
     @property
-    def spellings(self) -> Seen:
-        """By axis, the labels as they were written so far."""
+    def spellings(self) -> LabelsByAxis:
+        """The spellings of labels so far, by axis."""
         groups = (*self.ledger.since, *self.settings.groups, *self.names, *self.names.values())
-        found: dict[str, list[Label]] = {"group": list(groups)}
+        spellings: dict[str, list[Label]] = {"group": list(groups)}
         for sums in (*self.ledger.totals.values(), *self.baseline.values()):
             for axis in sums.axes:
                 if axis.name in (*CLASSES, "stratum", "group"):
-                    found.setdefault(axis.name, []).extend(axis.labels)
-        return found
+                    spellings.setdefault(axis.name, []).extend(axis.labels)
+        return spellings
 
     @property
-    def classes(self) -> Seen:
-        """By axis, the classes that rows had so far, those of the baseline among them."""
+    def classes(self) -> LabelsByAxis:
+        """The classes of rows so far and of the baseline, by axis."""
         return _classes((*self.ledger.totals.values(), *self.baseline.values()))
 
     @property
     def kept_classes(self) -> tuple[Label, ...]:
-        """The classes whose rates are kept of clusters."""
-        every = self.ledger.totals or self.baseline
-        tables = [sums for name, sums in every.items() if name.startswith("classes ")]
+        """The classes whose rates are stored for clusters."""
+        tallies = self.ledger.totals or self.baseline
+        tables = [sums for name, sums in tallies.items() if name.startswith("classes ")]
         return union(*(sums.axes[0].labels for sums in tables))
 
     @property
-    def counted_classes(self) -> Seen:
-        """By axis, the classes that rows had so far."""
+    def counted_classes(self) -> LabelsByAxis:
+        """The classes of rows so far, by axis."""
         return _classes(self.ledger.totals.values())
 
 
-def _classes(every: Iterable[Tally]) -> Seen:
-    found: dict[str, dict[Label, None]] = {}
-    for sums in every:
+def _classes(tallies: Iterable[Tally]) -> LabelsByAxis:
+    classes: dict[str, dict[Label, None]] = {}
+    for sums in tallies:
         for name, labels in occurring(sums).items():
-            found.setdefault(name, {}).update(dict.fromkeys(labels))
-    return {name: tuple(labels) for name, labels in found.items()}
+            classes.setdefault(name, {}).update(dict.fromkeys(labels))
+    return {name: tuple(labels) for name, labels in classes.items()}

@@ -16,27 +16,27 @@ from evenhand._data.tallies import Axis, Tally
 from evenhand._errors import InputError
 from evenhand.watch.ledger import MOST_ROWS
 
-MOST_SUM = 2.0**60  # that still can be added up over all spans
+MOST_SUM = 2.0**60  # such sums can still be added up over all spans
 
 
 def packed_spans(spans: Mapping[int, Tally]) -> dict[str, Any]:
     """Dense tables by span, all with the same labels."""
-    whole = sum(spans.values())
-    assert isinstance(whole, Tally)
-    axes, names = whole.axes, list(whole.sums)
+    total = sum(spans.values())
+    assert isinstance(total, Tally)
+    axes, names = total.axes, list(total.sums)
     order = [axis.name for axis in axes]
     return {
         "axes": [[a.name, a.kind, [to_json(label) for label in a.labels]] for a in axes],
         "sums": names,
         "spans": {
-            str(at): [packed(_wide(sums, axes).table(*order, of=name)) for name in names]
-            for at, sums in sorted(spans.items())
+            str(span): [packed(_wide(sums, axes).table(*order, of=name)) for name in names]
+            for span, sums in sorted(spans.items())
         },
     }
 
 
 def _wide(sums: Tally, axes: tuple[Axis, ...]) -> Tally:
-    """The same with the labels of all spans."""
+    """The same sums with the labels of all spans."""
     if sums.axes == axes:
         return sums
     empty = Tally(
@@ -58,21 +58,21 @@ def spans_of(stored: Mapping[str, Any]) -> dict[int, Tally]:
     number = prod(shape)
     cells = np.array(np.unravel_index(np.arange(number), shape), dtype=np.intp)
     tallies = {}
-    for at, rows in stored["spans"].items():
+    for span, rows in stored["spans"].items():
         sums = {name: unpacked(row, number) for name, row in zip(stored["sums"], rows, strict=True)}
         if "rows" in sums:
             require(bool((sums["rows"] >= 0).all() and (sums["rows"] <= MOST_ROWS).all()), "rows")
         if "hits" in sums:
             require(bool(((sums["hits"] >= 0) & (sums["hits"] <= sums["rows"])).all()), "hits")
-        tallies[int(at)] = Tally(axes, cells, sums)
+        tallies[int(span)] = Tally(axes, cells, sums)
     return tallies
 
 
 def packed(table: NDArray[Any]) -> str:
     """Numbers as text: whole ones ("i") or not ("f"), eight bytes each, compressed, in base 64.
 
-    Bytes of the same place stand together, since most of the high ones are 0. That is half as
-    long as digits.
+    Bytes of the same place are stored together, since most of the high ones are 0. That is half as
+    long as decimal digits.
 
     >>> unpacked(packed(np.array([3.0, 400000.0, -1.0])), 3)
     array([     3, 400000,     -1])
@@ -85,7 +85,7 @@ def packed(table: NDArray[Any]) -> str:
 
 
 def unpacked(text: str, number: int) -> NDArray[Any]:
-    """The numbers that were packed, as many as asked, however small the text."""
+    """The packed numbers; refuse text with any other number of them."""
     content = zlib.decompressobj()
     data = content.decompress(b64decode(text[1:], validate=True), 8 * number + 1)
     require(len(data) == 8 * number and content.eof and text[0] in "if", "a table")
@@ -98,7 +98,7 @@ def unpacked(text: str, number: int) -> NDArray[Any]:
 
 
 def to_json(label: Label) -> Any:
-    """A label that can be read back as it was."""
+    """A label as a JSON value that can be read back."""
     if isinstance(label, Bin):
         return {"bin": [label.low, label.high, label.lowest]}
     if isinstance(label, tuple):
@@ -122,6 +122,6 @@ def from_json(label: Any) -> Label:
 
 
 def require(condition: bool, what: str) -> None:
-    """Refuse a stored value that cannot be, by what it is."""
+    """Refuse an impossible stored value, naming it."""
     if not condition:
         raise ValueError(what)

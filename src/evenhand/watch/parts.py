@@ -1,4 +1,4 @@
-"""What a part of the rows adds to a watch, and what all parts say of "all groups alike"."""
+"""The sums that a part adds to a watch, and the evidence of all parts against equality."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from evenhand.watch.clusters import (
     rates_of_means,
     shaped,
 )
-from evenhand.watch.evalues import Excess, after, log_alike, log_mean
+from evenhand.watch.evalues import Excess, against_later, log_against_equality, log_mean
 from evenhand.watch.ledger import MOST_PAIRS, check_size, check_total
-from evenhand.watch.rates import Limits, Rates, all_rates_of, asked, sources_of_cells
+from evenhand.watch.rates import Limits, Rates, all_rates_of, sources_of_cells, watched_cells
 from evenhand.watch.within import SCORES, scores_of
 
 Floats = NDArray[np.float64]
@@ -44,15 +44,15 @@ AXES = {
 
 
 class Entry(NamedTuple):
-    """Sums to add under a name; `whole` are those that are not kept by day."""
+    """Sums to add under a name; those that `is_total` are not stored by day."""
 
     name: str
-    whole: bool
+    is_total: bool
     sums: Tally
 
 
 def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
-    """Refuse what cannot be added up over parts, or is not a count of rows."""
+    """Refuse counts that cannot be added up over parts, or are not counts of rows."""
     if not isinstance(counts, Tally):
         raise InputTypeError(
             f"A watch takes the counts of a part, a Tally, not {type(counts).__name__}: "
@@ -80,12 +80,12 @@ def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
 def sources_of(
     counts: Tally, questions: Iterable[Question], *, late: bool = False
 ) -> dict[str, Tally]:
-    """What the questions need of a part; where it is late, what needs the truth."""
+    """The summaries of a part that questions need; if it is late, those that need the truth."""
     axes = {axis.name for axis in counts.axes}
-    wanted = dict.fromkeys(question.criterion.statistic.needs for question in questions)
+    kinds = dict.fromkeys(question.criterion.statistic.needs for question in questions)
     return {
         needs: _along(counts, AXES[needs])
-        for needs in wanted
+        for needs in kinds
         if set(AXES[needs]) <= axes and not (late and needs not in NEEDS_TRUTH)
     }
 
@@ -93,7 +93,7 @@ def sources_of(
 def baseline_of(
     counts: Tally, questions: Iterable[Question], favorable: Label, limits: Limits
 ) -> dict[str, Tally]:
-    """What there is to compare with, by the names of the sums that it is compared with."""
+    """The sums of a baseline, by the names of the sums that they are compared with."""
     questions = tuple(questions)
     check_counts(counts, questions)
     if not counts.clusters:
@@ -112,7 +112,7 @@ def entries_of(
     *,
     late: bool = False,
 ) -> list[Entry]:
-    """All that a part adds."""
+    """All sums that a part adds."""
     questions = tuple(questions)
     pairs = pairs_of(counts) if counts.clusters else None
     sources = sources_of(pairs.counts if pairs else counts, questions, late=late)
@@ -123,39 +123,44 @@ def entries_of(
             f"Nothing can be learned from these counts, by {', '.join(axes)}, about {names}."
         )
     entries = [Entry(needs, False, sums) for needs, sums in sources.items()]
-    if pairs:  # pairs come and go: of their classes, only which there were is kept
-        there = [axis.name for axis in counts.axes if axis.name in CLASSES]
-        entries = [Entry(f"classes {at}", True, _along(counts, [at, "group"])) for at in there]
+    if pairs:  # clusters differ between parts, so only their classes are stored
+        class_axes = [axis.name for axis in counts.axes if axis.name in CLASSES]
+        entries = [
+            Entry(f"classes {class_axis}", True, _along(counts, [class_axis, "group"]))
+            for class_axis in class_axes
+        ]
     for question in questions:
         source = sources.get(question.criterion.statistic.needs)
         if source is None:
             continue
         name, rates = question.name, all_rates_of(source, question, limits)
-        wanted = asked(rates.cells, question, favorable)
-        seen = rates if pairs is None else _by_cluster(rates, pairs, question, limits)
-        entries += _compared(seen, question)
-        if not wanted:
+        places = watched_cells(rates.cells, question, favorable)
+        observed = rates if pairs is None else _by_cluster(rates, pairs, question, limits)
+        entries += _information_entries(observed, question)
+        if not places:
             continue
-        rates, seen = rates.kept(wanted), seen.kept(wanted)
-        scores = zip(SCORES, scores_of(seen), strict=False)  # information is of rows, not classes
-        entries.append(Entry(f"apart {name}", False, _stored(dict(scores), seen)))
+        rates, observed = rates.select(places), observed.select(places)
+        scores = zip(
+            SCORES, scores_of(observed), strict=False
+        )  # information is of rows, not classes
+        entries.append(Entry(f"apart {name}", False, _stored(dict(scores), observed)))
         if pairs:
             entries.append(Entry(f"means {name}", False, means_of(rates, pairs)))
-            telling = rates.kept(_telling(rates.strata))
+            telling = rates.select(_informative(rates.strata))
             entries.append(Entry(f"bets {name}", False, bets_of(telling, pairs)))
         else:
-            later = dict(zip(SUMS, after(rates.hits, rates.sizes), strict=True))
+            later = dict(zip(SUMS, against_later(rates.hits, rates.sizes), strict=True))
             entries.append(Entry(f"after {name}", True, _stored(later, rates)))
     return entries
 
 
 def _by_cluster(rates: Rates, pairs: Pairs, question: Question, limits: Limits) -> Rates:
-    """The rates of a part of which a cluster counts once."""
+    """The rates of a part in which each cluster counts once."""
     return rates_of_means(means_of(rates, pairs), question, limits)
 
 
-def _compared(rates: Rates, question: Question) -> list[Entry]:
-    """How much a part compares each group with the others, and each two; classes share rows."""
+def _information_entries(rates: Rates, question: Question) -> list[Entry]:
+    """A part's information on each group against the others and on each pair of groups."""
     sources = sources_of_cells(question.criterion.statistic, rates.cells)
     first = {label: i for i, label in reversed([*enumerate(sources)])}
     sizes = rates.sizes[[*first.values()]]
@@ -165,59 +170,61 @@ def _compared(rates: Rates, question: Question) -> list[Entry]:
         Entry(
             f"within {question.name}",
             False,
-            _whole(axes, {"information": sizes * (1 - sizes / total)}),
+            _in_units(axes, {"information": sizes * (1 - sizes / total)}),
         )
     ]
     number = len(rates.groups)
     if number > 1 and len(first) * number**2 <= MOST_PAIRS:
-        both = sizes[:, :, None] * sizes[:, None, :] / total[:, :, None]
-        both *= 1 - np.eye(number)
+        products = sizes[:, :, None] * sizes[:, None, :] / total[:, :, None]
+        products *= 1 - np.eye(number)
         peers = (*axes, Axis("peer", rates.groups))
-        entries.append(Entry(f"pairs {question.name}", True, _whole(peers, {"both": both})))
+        entries.append(Entry(f"pairs {question.name}", True, _in_units(peers, {"both": products})))
     return entries
 
 
 def excess_of(sums: Mapping[str, NDArray[np.int64]]) -> Excess:
-    """Sums that were stored."""
+    """The excess from stored sums."""
     return Excess(*(sums[name] / UNIT for name in SUMS))
 
 
 def log_differ(
     totals: Mapping[str, Tally], question: Question, weights: Floats, parts: int
 ) -> float:
-    """Log e-value against "all groups alike", from the sums of all parts.
+    """Log e-value against equality of all groups, from the sums of all parts.
 
-    Classes of the same rows are averaged. Strata are of different rows: their average and their
-    product count one half each.
+    Classes of the same rows are averaged. Strata have different rows: their average and their
+    product have weights of one half each.
     """
     cells = totals[f"apart {question.name}"].labels("cell")
     strata = question.criterion.statistic.strata(cells)
-    telling = _telling(strata)
+    telling = _informative(strata)
     single, joint = (
-        [part[telling] for part in excess_of(shaped(totals[f"{which} {question.name}"]))]
-        for which in ("apart", "after")
+        [part[telling] for part in excess_of(shaped(totals[f"{kind} {question.name}"]))]
+        for kind in ("apart", "after")
     )
     slack = slack_of(parts)
-    each = np.array(
+    by_cell = np.array(
         [
-            log_alike(Excess(*one), Excess(*two), weights, slack)
-            for one, two in zip(zip(*single, strict=True), zip(*joint, strict=True), strict=True)
+            log_against_equality(Excess(*single_sums), Excess(*joint_sums), weights, slack)
+            for single_sums, joint_sums in zip(
+                zip(*single, strict=True), zip(*joint, strict=True), strict=True
+            )
         ]
     )
     strata = strata[telling]
-    logs = np.array([_log_average(each[strata == stratum]) for stratum in np.unique(strata)])
+    logs = np.array([_log_average(by_cell[strata == stratum]) for stratum in np.unique(strata)])
     if len(logs) == 1:
         return float(logs[0])
     return float(np.logaddexp(_log_average(logs), logs.sum()) - np.log(2))
 
 
 def slack_of(parts: int) -> float:
-    """How far rounding may have moved a sum over many parts."""
+    """The largest rounding error of a sum over parts."""
     return 0.5 * parts / UNIT
 
 
 def _along(counts: Tally, names: list[str]) -> Tally:
-    """The same rows along some of the axes."""
+    """The same counts along some of the axes."""
     axes = [axis.name for axis in counts.axes]
     if names == axes:
         return replace(counts, notes=())
@@ -225,21 +232,21 @@ def _along(counts: Tally, names: list[str]) -> Tally:
     return gathered(tuple(counts.axis(name) for name in names), cells, counts.sums, ())
 
 
-def _telling(strata: NDArray[np.intp]) -> list[int]:
-    """The cells but one of two: what one class gains, the other loses."""
-    kept: list[int] = []
+def _informative(strata: NDArray[np.intp]) -> list[int]:
+    """The cells, without one of two complementary classes."""
+    places: list[int] = []
     for stratum in np.unique(strata):
         cells = np.flatnonzero(strata == stratum).tolist()
-        kept += cells[1:] if len(cells) == 2 else cells
-    return kept
+        places += cells[1:] if len(cells) == 2 else cells
+    return places
 
 
 def _stored(sums: Mapping[str, Floats], rates: Rates) -> Tally:
     """Sums of a part by cell and group, as whole numbers."""
-    return _whole((Axis("cell", rates.cells), Axis("group", rates.groups)), sums)
+    return _in_units((Axis("cell", rates.cells), Axis("group", rates.groups)), sums)
 
 
-def _whole(axes: tuple[Axis, ...], sums: Mapping[str, Floats]) -> Tally:
+def _in_units(axes: tuple[Axis, ...], sums: Mapping[str, Floats]) -> Tally:
     shape = tuple(axis.size for axis in axes)
     places = np.array(np.unravel_index(np.arange(prod(shape)), shape), dtype=np.intp)
     return Tally(

@@ -1,4 +1,4 @@
-"""Which criteria can be watched, and the hits and rows that each of them reads from a tally."""
+"""The criteria that can be watched, and the hits and rows that they read from a tally."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Limits = Mapping[str, tuple[float, float]]
 class Rates:
     """Hits and rows (cells, groups); cells of one stratum are read from the same rows.
 
-    Of a bounded mean the hits are what it has of its range. Only hits that were counted
-    `are_counts`. Where rows go together, hits and sizes are of clusters, and `effective` is how
-    many independent rows would know as much.
+    For a bounded mean the hits are fractions of its range. Only counted hits `are_counts`. Where
+    rows come in clusters, hits and sizes are of clusters, and `effective` is the equivalent number
+    of independent rows.
     """
 
     hits: Floats
@@ -49,7 +49,7 @@ class Rates:
         low, high = self.limits
         return low + (high - low) * ratio(self.hits, self.sizes)
 
-    def kept(self, where: list[int]) -> Rates:
+    def select(self, where: list[int]) -> Rates:
         """Some of the cells."""
         cells = tuple(self.cells[i] for i in where)
         parts = (self.hits[where], self.sizes[where])
@@ -61,7 +61,7 @@ class Rates:
 
 
 def check_watchable(question: Question, limits: Limits, method: str) -> None:
-    """Refuse what no anytime-valid interval is known for; say what to watch in its place."""
+    """Refuse questions without an anytime-valid interval, and suggest others."""
     for measure in question.measures:
         check_guaranteed(resolve(measure), method)
     statistic, name = question.criterion.statistic, question.name
@@ -85,13 +85,13 @@ def check_watchable(question: Question, limits: Limits, method: str) -> None:
 
 
 def rates_of(source: Tally, question: Question, favorable: Label, limits: Limits) -> Rates:
-    """What a tally says of a criterion's rates in every cell and group."""
+    """A criterion's rates in every cell and group, from a tally."""
     rates = all_rates_of(with_favorable(source, favorable), question, limits)
-    return rates.kept(asked(rates.cells, question, favorable))
+    return rates.select(watched_cells(rates.cells, question, favorable))
 
 
 def all_rates_of(source: Tally, question: Question, limits: Limits) -> Rates:
-    """The same, of all classes."""
+    """The same for all classes."""
     statistic = question.criterion.statistic
     if statistic.mean_of:
         return _means(source, statistic.mean_of, limits[question.name])
@@ -102,11 +102,11 @@ def all_rates_of(source: Tally, question: Question, limits: Limits) -> Rates:
 
 
 def sources_of_cells(statistic: Statistic, cells: Sequence[Label]) -> tuple[Label, ...]:
-    """The rows that each cell is a rate of: classes of the same rows have the same."""
+    """The source of rows of each cell; classes of the same rows share it."""
     if not statistic.is_partition or statistic.hit_sum:
         return tuple(cells)
-    given = bool(statistic.conditions)
-    return tuple(cell[0] if given and isinstance(cell, tuple) else "all" for cell in cells)
+    is_conditional = bool(statistic.conditions)
+    return tuple(cell[0] if is_conditional and isinstance(cell, tuple) else "all" for cell in cells)
 
 
 def range_of(question: Question, limits: Limits) -> tuple[float, float]:
@@ -115,40 +115,40 @@ def range_of(question: Question, limits: Limits) -> tuple[float, float]:
 
 
 def is_mean(question: Question) -> bool:
-    """Whether a criterion is of means within limits that were stated, and not of shares."""
+    """Whether a criterion compares means within stated limits, not shares."""
     return question.criterion.statistic.mean_of is not None
 
 
-def asked(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
-    """The cells of the favorable class, where one is asked about; else all.
+def watched_cells(cells: tuple[Label, ...], question: Question, favorable: Label) -> list[int]:
+    """The cells of the favorable class, if only that is compared; else all.
 
-    A part may lack the class: then there is nothing to learn from it, and no error.
+    A part may lack the class: then it carries no information, and is not an error.
     """
-    every = list(range(len(cells)))
+    all_cells = list(range(len(cells)))
     criterion = question.criterion
     if not criterion.statistic.over.endswith("c") or not (
         favorable is not None or criterion.one_class
     ):
-        return every
+        return all_cells
     classes = list(dict.fromkeys(class_of(cell) for cell in cells))
     if favorable is None:
         if len(classes) > 2:
-            return every
+            return all_cells
         if len(classes) == 2:
             favorable = favorable_label(classes, None)
         else:
             favorable = next((label for label in classes if label in (1, True)), None)
-    return [i for i in every if is_label(class_of(cells[i]), favorable)]
+    return [i for i in all_cells if is_label(class_of(cells[i]), favorable)]
 
 
-def _means(source: Tally, of: str, limits: tuple[float, float]) -> Rates:
-    rows, sums = source.table("group", of="rows"), source.table("group", of=of)
+def _means(source: Tally, name: str, limits: tuple[float, float]) -> Rates:
+    rows, sums = source.table("group", of="rows"), source.table("group", of=name)
     low, high = limits
     hits = (sums - low * rows) / (high - low)
     if (hits < -1e-9 * rows).any() or (hits > rows * (1 + 1e-9)).any():
-        raise InputError(f"A mean of {of} is not within {low:g} and {high:g}, the limits stated.")
-    hits, one = np.clip(hits, 0.0, rows), np.zeros(1, np.intp)
-    return Rates(hits[None], rows[None], ("all",), source.groups, one, limits, False)
+        raise InputError(f"A mean of {name} is not within {low:g} and {high:g}, the limits stated.")
+    hits, stratum = np.clip(hits, 0.0, rows), np.zeros(1, np.intp)
+    return Rates(hits[None], rows[None], ("all",), source.groups, stratum, limits, False)
 
 
 def _instead() -> str:

@@ -1,4 +1,4 @@
-"""What a look at a watch shows: findings, gates and changes, as data."""
+"""The results of a look at a watch: findings, gates and changes, as data."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class GroupRate:
     cell : label
         The class, stratum or bin.
     rate : float
-        What was observed.
+        The observed rate.
     low, high : float
-        Limits that hold at all looks, of this group alone.
+        Limits for this single group that hold at all looks.
     rows : float
-        How many rows, or clusters of rows that go together, it is observed from.
+        The number of rows, or of clusters.
 
     """
 
@@ -53,25 +53,25 @@ class GroupRate:
 
 @dataclass(frozen=True)
 class Change:
-    """Whether something has changed, and if so which groups, since when.
+    """A test for changed gaps, with the groups and the time of the change.
 
     Attributes
     ----------
     criterion : str
         The criterion.
     against : {"baseline", "window", "any time"}
-        Each group's gap to the others beside the baseline's, that of the last window beside what
-        was before it, or since a time that nobody knows.
+        Whether each group's gap to the others is compared with the baseline's, that of the last
+        window with the time before, or for a change at an unknown time.
     changed : bool
         Whether the evidence suffices.
     evidence : float
         The e-value, or the statistic of the e-detector.
     needed : float
-        How much evidence suffices.
+        The evidence that suffices.
     groups : tuple of labels
-        Which groups.
+        The groups whose gaps changed.
     since : str or None
-        The first day of the span after which the change shows most.
+        The first day of the span from which on the evidence of a change is largest.
     sentence : str
         The same in words.
 
@@ -87,8 +87,8 @@ class Change:
     sentence: str
 
 
-class Later(Mapping[str, ConfidenceInterval]):
-    """Intervals by measure, each made when it is first asked for."""
+class LazyIntervals(Mapping[str, ConfidenceInterval]):
+    """Intervals by measure, each computed when it is first accessed."""
 
     def __init__(self, make: Callable[[str], ConfidenceInterval], names: Sequence[str]) -> None:
         self._make, self._names = make, tuple(names)
@@ -113,35 +113,35 @@ class Later(Mapping[str, ConfidenceInterval]):
 
 @dataclass(frozen=True)
 class WatchFinding:
-    """What is known of one criterion so far, valid at all looks at once.
+    """The finding of one criterion so far, simultaneously valid at all looks.
 
     Attributes
     ----------
     criterion : str
         The criterion.
     verdict : {"differs", "alike", "cannot tell"}
-        "differs" once the evidence against groups that are all alike has sufficed; "alike" while
-        every bound on the criterion is kept; else "cannot tell".
+        "differs" once the evidence against equality of all groups has sufficed; "alike" while every
+        bound on the criterion passes; else "cannot tell".
     since : str or None
-        The day of the first look from which on the verdict has been so.
+        The day of the first look since which this has been the verdict.
     intervals : mapping of str to ConfidenceInterval
-        By measure: the value within parts so far, and an interval that holds the true one at all
-        looks at once.
+        By measure: the value within parts so far, and an interval that covers the true one
+        simultaneously at all looks.
     e_value : float
-        Evidence against "all groups alike" so far: at least 20 with a probability of at most 1 in
-        20, if they are, however often one looks.
+        Evidence against equality of all groups so far: if they are equal, it ever reaches 20 with a
+        probability of at most 1 in 20, however often one looks.
     p_value : float
         Anytime-valid: 1 over the largest e-value at any look.
     rows : int
-        How many rows were counted.
+        The number of rows.
     groups : int
-        How many groups had rows.
+        The number of groups with rows.
     rates : tuple of GroupRate
         The groups' rates in every cell, of all parts together.
 
     Notes
     -----
-    Intervals and rates are computed when they are first asked for, from the counts at the look.
+    Intervals and rates are computed when they are first accessed, from the counts at the look.
 
     """
 
@@ -162,8 +162,8 @@ class WatchFinding:
 
     def __str__(self) -> str:
         parts = [
-            f"{measure} {number(found.value)} ({extent(found.low, found.high)})"
-            for measure, found in self.intervals.items()
+            f"{measure} {number(interval.value)} ({extent(interval.low, interval.high)})"
+            for measure, interval in self.intervals.items()
         ]
         since = f" since {self.since}" if self.since else ""
         return f"{self.criterion}: {self.verdict}{since}; {', '.join(parts)}"
@@ -174,7 +174,7 @@ class WatchFinding:
 
 @dataclass(frozen=True, repr=False)
 class Status(Result):
-    """Everything that a look shows.
+    """All results of a look.
 
     Attributes
     ----------
@@ -183,20 +183,20 @@ class Status(Result):
     judgements : tuple of Judgement
         The outcome of every bound: "pass", "violation", "inconclusive" or "error".
     since : mapping of str to str or None
-        By bound: the day of the first look from which on its outcome has been so; None while no
+        By bound: the day of the first look since which this has been its outcome; None while no
         part was counted.
     first, last : str or None
-        The days that parts are of.
+        The first and last day of the parts.
     parts, rows : int
-        How many were counted.
+        The numbers of parts and rows.
     confidence : float
-        Of every interval and verdict.
+        The confidence of every interval and verdict.
     method : {"calibrated", "guaranteed"}
-        How the intervals were made.
+        The method of the intervals.
     notes : tuple of str
-        What else one should know.
+        Further notes for the reader.
     changes : tuple of Change
-        What was looked for, found or not.
+        The tests for changes, significant or not.
 
     """
 
@@ -214,7 +214,7 @@ class Status(Result):
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What was looked for, found or not."""
+        """The tests for changes, significant or not."""
         return self._changes()
 
     def __getitem__(self, criterion: str) -> WatchFinding:
@@ -223,14 +223,14 @@ class Status(Result):
         for finding in self.findings:
             if finding.criterion == criterion:
                 return finding
-        known = [finding.criterion for finding in self.findings]
+        names = [finding.criterion for finding in self.findings]
         raise InputError(
-            f"{criterion!r} has no finding; there are {known}.{did_you_mean(criterion, known)}"
+            f"{criterion!r} has no finding; there are {names}.{did_you_mean(criterion, names)}"
         )
 
     @property
     def summary(self) -> str:
-        """What matters so far, in sentences."""
+        """The main results so far, in sentences."""
         return " ".join(lede(self.document()))
 
     @property
@@ -238,24 +238,24 @@ class Status(Result):
         return "findings", "rates", "changes"
 
     def _table(self, name: str) -> Columns:
-        found = self.document()
+        document = self.document()
         if name == "changes":
-            return _columns(found["changes"])
+            return _columns(document["changes"])
         if name == "rates":
             return _columns(
                 {"criterion": each["criterion"], **rate}
-                for each in found["findings"]
+                for each in document["findings"]
                 for rate in each["rates"]
             )
         same = ("criterion", "verdict", "since", "e_value", "p_value", "rows")
         return _columns(
             {**{key: each[key] for key in same}, "measure": measure, **ends}
-            for each in found["findings"]
+            for each in document["findings"]
             for measure, ends in each["measures"].items()
         )
 
     def document(self) -> dict[str, Any]:
-        """The same as plain JSON values.
+        """The status as plain JSON values.
 
         Returns
         -------
@@ -283,13 +283,13 @@ class Status(Result):
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Rows as columns."""
-    known = list(rows)
-    return {name: [row[name] for row in known] for name in (known[0] if known else ())}
+    records = list(rows)
+    return {name: [row[name] for row in records] for name in (records[0] if records else ())}
 
 
 @dataclass(frozen=True)
-class Watched:
-    """A criterion's interval by one measure, as a gate reads it."""
+class GateReading:
+    """A criterion's interval by one measure, in the form that gates read."""
 
     criterion: str
     measure: str
@@ -306,7 +306,7 @@ def in_words(p: float) -> str:
 
 
 def finite(value: float) -> float | None:
-    """A number as JSON has it."""
+    """A number for JSON; None if it is not finite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -320,11 +320,11 @@ def _finding(finding: WatchFinding) -> dict[str, Any]:
         "rows": finding.rows,
         "measures": {
             measure: {
-                "value": finite(found.value),
-                "low": finite(found.low),
-                "high": finite(found.high),
+                "value": finite(interval.value),
+                "low": finite(interval.low),
+                "high": finite(interval.high),
             }
-            for measure, found in finding.intervals.items()
+            for measure, interval in finding.intervals.items()
         },
         "rates": [
             {

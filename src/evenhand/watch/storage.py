@@ -1,4 +1,4 @@
-"""The state of a watch as one small JSON file, written whole, by one writer at a time."""
+"""The state of a watch as one small JSON file, written atomically by one writer at a time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCHEMA = "evenhand.watch/3"
 MOST_BYTES = 1 << 24  # of a file
 LAST_DAY = date.max.toordinal()
 PATIENCE = 60.0  # seconds to wait for another writer
-BETWEEN = 0.05
+BETWEEN = 0.05  # seconds between attempts to lock
 HASHES = re.compile(f"[0-9a-f]{{{2 * DIGITS}}}")
 KEPT = {
     "means": ("rows", "clusters", "total", "squares", "shared"),
@@ -48,7 +48,7 @@ KEPT = {
 
 
 def save(memory: Memory, path: Path) -> None:
-    """Write the state; whoever looks sees the old one or the new one."""
+    """Write the state; readers see either the old one or the new one."""
     state = state_of(memory)
     checksum = _checksum(state)
     text = _dumped({**state, "checksum": checksum}) + "\n"
@@ -57,8 +57,8 @@ def save(memory: Memory, path: Path) -> None:
             f"The state would have {len(text):,} bytes, and {MOST_BYTES:,} are the most that are "
             "read again. Merge rare groups before counting, or watch fewer criteria."
         )
-    known = memory.origin[1] if memory.origin and is_origin(memory, path) else None
-    if known is not None and path.exists() and _read(path)[1] != known:
+    checksum_read = memory.origin[1] if memory.origin and is_origin(memory, path) else None
+    if checksum_read is not None and path.exists() and _read(path)[1] != checksum_read:
         raise InputError(
             f"{path} was written by another process since it was read; nothing was written. "
             "Read it again with Watch.load, and update that."
@@ -68,7 +68,7 @@ def save(memory: Memory, path: Path) -> None:
 
 
 def is_origin(memory: Memory, path: Path) -> bool:
-    """Whether a state was read from this file, or written to it last."""
+    """Whether a state was last read from or written to this file."""
     return memory.origin is not None and memory.origin[0] == path.resolve()
 
 
@@ -95,7 +95,7 @@ def load(path: Path) -> Memory:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str]:
-    """The contents of a file and their checksum, if it is the one that the file has."""
+    """The contents of a file and their checksum, verified against that in the file."""
     try:
         if not path.is_file():
             raise InputError(f"There is no state {path}; make one with evenhand watch init.")
@@ -117,17 +117,17 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
     except (ValueError, RecursionError) as failure:
         raise InputError(f"{path} is not the state of a watch: {failure}") from failure
     if not isinstance(state, dict) or state.get("schema") != SCHEMA:
-        found = state.get("schema") if isinstance(state, dict) else None
+        schema = state.get("schema") if isinstance(state, dict) else None
         raise InputError(
-            f"{path} has the schema {found!r}; this version reads {SCHEMA!r}, which compares "
+            f"{path} has the schema {schema!r}; this version reads {SCHEMA!r}, which compares "
             "groups within each part. Earlier states do not hold what that needs: create a new "
             "state, and append the parts again."
         )
     if state.get("checksum") != expected:
         is_there = state.get("checksum") is not None
-        what = "has the checksum of other contents" if is_there else "has no checksum"
+        problem = "has the checksum of other contents" if is_there else "has no checksum"
         raise InputError(
-            f"{path} is damaged: it {what}. Take a copy of it from before, and append what has "
+            f"{path} is damaged: it {problem}. Take a copy of it from before, and append what has "
             "come since."
         )
     return contents, expected
@@ -135,10 +135,12 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
 
 @contextmanager
 def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Keep other writers of a state away; a lock ends with its process, however that ends."""
+    """Lock out other writers of a state; the lock ends with its process, however that ends."""
     try:
         import fcntl
-    except ImportError:  # there a file that is open cannot be replaced by another process
+    except (
+        ImportError
+    ):  # without fcntl (Windows), an open file cannot be replaced by another process
         yield
         return
     with open(lock_of(path), "a", encoding="utf-8") as file:
@@ -162,20 +164,20 @@ def _dumped(state: Mapping[str, Any]) -> str:
 
 
 def _checksum(state: Mapping[str, Any]) -> str:
-    """Of the contents, however the file is laid out."""
+    """A checksum of the contents, whatever the layout of the file."""
     return sha256(_dumped(state).encode()).hexdigest()[:32]
 
 
 def lock_of(path: Path) -> Path:
-    """The file by which writers of a state wait for each other, by whatever link they come."""
+    """The lock file of a state, with links resolved."""
     path = path.resolve()
     return path.with_name(f".{path.name}.lock")
 
 
 def state_of(memory: Memory) -> dict[str, Any]:
-    """All that a watch remembers, as JSON values."""
-    asked, ledger = memory.settings, memory.ledger
-    for question in asked.questions:
+    """The memory of a watch as JSON values."""
+    settings, ledger = memory.settings, memory.ledger
+    for question in settings.questions:
         if not _is_named(question):
             raise InputError(
                 f"{question.name} is a criterion of your own, which a file cannot hold: keep the "
@@ -183,16 +185,16 @@ def state_of(memory: Memory) -> dict[str, Any]:
             )
     return {
         "schema": SCHEMA,
-        "criteria": {question.name: list(question.measures) for question in asked.questions},
-        "bounds": [str(gate) for gate in asked.gates],
-        "confidence": asked.confidence,
-        "method": asked.method,
-        "favorable": to_json(asked.favorable),
-        "groups": [to_json(group) for group in asked.groups],
-        "limits": {name: list(ends) for name, ends in asked.limits.items()},
-        "window": asked.window,
-        "quiet_days": asked.quiet_days,
-        "remember": asked.remember,
+        "criteria": {question.name: list(question.measures) for question in settings.questions},
+        "bounds": [str(gate) for gate in settings.gates],
+        "confidence": settings.confidence,
+        "method": settings.method,
+        "favorable": to_json(settings.favorable),
+        "groups": [to_json(group) for group in settings.groups],
+        "limits": {name: list(ends) for name, ends in settings.limits.items()},
+        "window": settings.window,
+        "quiet_days": settings.quiet_days,
+        "remember": settings.remember,
         "renamed": [[to_json(old), to_json(new)] for old, new in memory.names.items()],
         "days": [ledger.first, ledger.last],
         "span": ledger.width,
@@ -210,7 +212,7 @@ def state_of(memory: Memory) -> dict[str, Any]:
 
 
 def memory_of(state: Mapping[str, Any]) -> Memory:
-    """What a state holds."""
+    """The memory that a state holds."""
     favorable = from_json(state["favorable"])
     names = ("window", "quiet_days", "remember")
     check_settings(
@@ -221,8 +223,8 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     for question in questions:
         check_watchable(question, limits, state["method"])
     gates = [gate_of(text) for text in state["bounds"]]
-    asked = {(question.name, name) for question in questions for name in question.measures}
-    require(all((gate.criterion, gate.measure) in asked for gate in gates), "bounds")
+    pairs_watched = {(question.name, name) for question in questions for name in question.measures}
+    require(all((gate.criterion, gate.measure) in pairs_watched for gate in gates), "bounds")
     settings = Settings(
         tuple(questions),
         tuple(gates),
@@ -242,16 +244,18 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     width, counted = state["span"], state["counted"]
     require(type(width) is int and 1 <= width <= LAST_DAY, "span")
     require(type(counted) is int and 0 <= counted <= MOST_ROWS, "counted")
-    known = [*state["counts"].items(), *state["baseline"].items()]
-    check_size(_size(stored) for _, stored in known)  # before memory is taken for any
+    tables = [*state["counts"].items(), *state["baseline"].items()]
+    check_size(_size(stored) for _, stored in tables)  # before memory is taken for any
     watched = [question.name for question in questions]
-    for name, stored in known:
+    for name, stored in tables:
         _check_table(name, stored, watched)
     days = range((first or 0) // width, (last or 0) // width + 1)
     for name, stored in state["counts"].items():
-        whole = name.startswith(("after ", "classes ", "pairs "))
-        allowed = [WHOLE] if whole else days
-        require(all(at == str(int(at)) and int(at) in allowed for at in stored["spans"]), name)
+        is_total = name.startswith(("after ", "classes ", "pairs "))
+        allowed = [WHOLE] if is_total else days
+        require(
+            all(span == str(int(span)) and int(span) in allowed for span in stored["spans"]), name
+        )
     ledger = Ledger(
         width,
         first,
@@ -276,10 +280,10 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
 
 
 def checked(memory: Memory) -> Memory:
-    """The same, if a look at it shows rates and evidence."""
+    """The same memory, if its rates and evidence can be read."""
     look = Look(memory)
     memory.ledger.fit()
-    for question in look.known_questions():
+    for question in look.counted_questions():
         rates = look.so_far(question)
         require(bool(((rates.hits >= 0) & (rates.hits <= rates.sizes)).all()), question.name)
         memory.evidence[question.name] = _finite(look.evidence(question))
@@ -295,18 +299,22 @@ def _finite(value: Any) -> float:
     return float(value)
 
 
-def _first(said: str, day: int) -> tuple[str, int]:
-    """What was said, and since which day."""
+def _first(outcome: str, day: int) -> tuple[str, int]:
+    """An outcome and its first day."""
     require(_is_day(day), "firsts")
-    return str(said), day
+    return str(outcome), day
 
 
-def _row(name: str, day: str, rows: int, said: Mapping[str, str] | None = None) -> list[Any]:
+def _row(name: str, day: str, rows: int, outcomes: Mapping[str, str] | None = None) -> list[Any]:
     """A row of the history."""
     require(type(rows) is int, "history")
     date.fromisoformat(day)
     row: list[Any] = [str(name), day, rows]
-    return row if said is None else [*row, {str(key): str(one) for key, one in said.items()}]
+    return (
+        row
+        if outcomes is None
+        else [*row, {str(key): str(outcome) for key, outcome in outcomes.items()}]
+    )
 
 
 def _column(value: Any) -> str | list[str]:
@@ -320,39 +328,41 @@ def _days_of(pairs: list[Any]) -> dict[Label, int]:
 
 def _parts_of(stored: Mapping[str, str]) -> dict[str, tuple[int, str]]:
     """The days and hashes of parts."""
-    found = {}
+    parts = {}
     for day, pairs in stored.items():
         for pair in pairs.split(" "):
             require(_is_day(int(day)) and HASHES.fullmatch(pair) is not None, "parts")
-            found[pair[:DIGITS]] = (int(day), pair[DIGITS:])
-    return found
+            parts[pair[:DIGITS]] = (int(day), pair[DIGITS:])
+    return parts
 
 
 def _size(stored: Mapping[str, Any]) -> int:
-    """How many numbers a table says that it holds."""
+    """The number of values that a table claims to hold."""
     sizes: list[int] = [len(labels) - (kind == "edges") for _, kind, labels in stored["axes"]]
     require(min(sizes) > 0, "axes")
     return prod(sizes) * len(stored["sums"]) * len(stored["spans"])
 
 
 def _check_table(name: str, stored: Mapping[str, Any], questions: Sequence[str]) -> None:
-    """Refuse a table that no watch of these questions keeps."""
+    """Refuse a table that no watch of these questions stores."""
     axes, sums = [axis for axis, _, _ in stored["axes"]], set(stored["sums"])
     require(all(kind in ("categories", "edges") for _, kind, _ in stored["axes"]), name)
     require(len(sums) == len(stored["sums"]), name)
     if name in AXES:
         require(axes == AXES[name] and "rows" in sums, name)
         return
-    kind, _, what = name.partition(" ")
+    kind, _, name_of_kind = name.partition(" ")
     if kind == "classes":
-        require(what in CLASSES and axes == [what, "group"] and "rows" in sums, name)
+        require(
+            name_of_kind in CLASSES and axes == [name_of_kind, "group"] and "rows" in sums, name
+        )
         return
     expected = ["cell", "group", *(["peer"] if kind == "pairs" else [])]
-    require(what in questions and axes == expected and sums == {*KEPT[kind]}, name)
+    require(name_of_kind in questions and axes == expected and sums == {*KEPT[kind]}, name)
 
 
 def _is_named(question: Question) -> bool:
-    """Whether a criterion can be found again by its name."""
+    """Whether a criterion can be found by its name."""
     try:
         return questions_of([question.name], question.measures)[0].criterion == question.criterion
     except InputError:

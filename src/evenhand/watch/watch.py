@@ -1,4 +1,4 @@
-"""A watch over a model that decides: counts come in, and every look is valid."""
+"""A watch of a deployed model: counts come in, and every look is valid."""
 
 from __future__ import annotations
 
@@ -45,41 +45,41 @@ KEPT = 40  # rows of history
 class Watch(Result):
     """Watch criteria day by day; every look is valid, however often you look.
 
-    Feed it the counts of each part, a day's or a batch's, and ask for its status. Intervals hold
-    the truth at all looks at once, and "differs" is said of groups that are alike with a
-    probability of at most 1 − `confidence`, ever.
+    Feed it the counts of each part, a day's or a batch's, and ask for its status. Intervals cover
+    the true values simultaneously at all looks, and equal groups are ever said to differ with a
+    probability of at most 1 − `confidence`.
 
     Parameters
     ----------
     criteria : str, Criterion or sequence of these
-        What to watch: rates, such as "statistical_parity" or "equal_opportunity", or means whose
-        `limits` are stated.
+        The criteria to watch: of rates, such as "statistical_parity" or "equal_opportunity", or of
+        means with stated `limits`.
     fail_if : str, sequence of str, or mapping of str to float, optional
         Bounds, as for `audit`: "statistical_parity.mpd > 0.1", or {"statistical_parity.mpd": 0.1},
-        the most that is tolerated; of a ratio, the least.
+        the most that is tolerated; for a ratio, the least.
     measures : sequence of str, default ("mpd", "gini", "pq")
-        How unequal.
+        The measures of inequality.
     confidence : float, default 0.95
-        Of each criterion's intervals, at all looks at once, and of its verdict.
+        The confidence of each criterion's intervals, simultaneously at all looks, and of its
+        verdict.
     method : {"calibrated", "guaranteed"}, default "calibrated"
-        How intervals are made: by a limit theorem, 1.1 to 2 times as wide as those of a single
+        The method of intervals: by a limit theorem, 1.1 to 2 times as wide as those of a single
         look; or proved for any number of rows, and wide.
     favorable : label, optional
         The label of the better outcome for people.
     groups : sequence of labels, optional
-        The groups that are expected; by default those of the baseline, else of the first day.
-        Others may come later, and need a little more evidence.
+        The expected groups; by default those of the baseline, else of the first day. Others may
+        appear later, and need a little more evidence.
     baseline : Tally, optional
         Counts to compare with, such as those of the audit at release.
     limits : mapping of str to pair of floats, optional
-        The least and greatest possible value of each mean that is watched.
+        The least and greatest possible value of each watched mean.
     window : int, default 28
-        The days of the last window, which is compared with what was before.
+        The number of days in the last window, which is compared with the time before.
     quiet_days : float, default 3650
-        After how many days, at least and on average, gaps that stay the same are said to have
-        changed since an unknown time.
+        The average number of days until a false alarm of a change at an unknown time, at least.
     remember : int, default 500
-        Of how many parts it is remembered that they were counted.
+        The number of parts that are remembered as counted.
 
     See Also
     --------
@@ -87,14 +87,14 @@ class Watch(Result):
 
     Notes
     -----
-    Groups are compared within parts: values, intervals and bounds are of the gap that a regression
-    with a level for each part has, for two groups the Mantel-Haenszel difference. A mix of groups,
-    or an overall rate, that drifts does not move it, and a part with one group says nothing.
-    With one part, or one mix in all parts, it is the gap of the pooled rates. A change is a gap
-    that is not that of the past. Of counts with `cluster=`, a cluster of a part counts once, by its
-    share of hits; it must not come again in a later part. Weighted counts are refused.
-    "docs/explanation/watch.md" has the proofs. Each criterion has its own error: of ten that are
-    watched, one or the other may err more often.
+    Groups are compared within parts: values, intervals and bounds are of the gap in a regression
+    with a level for each part, for two groups the Mantel-Haenszel difference. A drifting mix of
+    groups or overall rate does not move it, and a part with a single group is uninformative. With
+    one part, or the same mix in all parts, it is the gap of the pooled rates. A change is a gap
+    that differs from the past one. In counts with `cluster=`, a cluster of a part counts once, by
+    its share of hits; it must not occur again in a later part. Weighted counts are refused.
+    "docs/explanation/watch.md" has the proofs. Each criterion has its own error: among ten watched
+    criteria, the probability of some error is larger.
 
     References
     ----------
@@ -165,14 +165,14 @@ class Watch(Result):
 
     @property
     def groups(self) -> tuple[Label, ...]:
-        """The groups that were counted so far, by when they came, and those that are expected."""
-        known = self._memory.ledger.since
-        in_order = sorted(known, key=lambda group: (known[group], show(group)))
+        """The groups counted so far, in the order of their first day, then other expected ones."""
+        since = self._memory.ledger.since
+        in_order = sorted(since, key=lambda group: (since[group], show(group)))
         return tuple(dict.fromkeys([*in_order, *self._memory.settings.groups]))
 
     @property
     def history(self) -> tuple[tuple[Any, ...], ...]:
-        """The last parts: name, day, rows, and what was said of every bound and criterion then."""
+        """The last parts: name, day, rows, and the outcome of every bound and criterion then."""
         return tuple(tuple(row) for row in self._memory.history)
 
     @about_data(without=NOT_WATCHED)
@@ -185,10 +185,9 @@ class Watch(Result):
         ----------
         {data}
         part : str, optional
-            Its name; a part is counted once. By default a new one.
+            Its name; each part is counted once. By default a new one.
         at : str, date or datetime, optional
-            The day it is of, such as "2026-03-01"; by default today (UTC). Parts may come in any
-            order.
+            Its day, such as "2026-03-01"; by default today (UTC). Parts may come in any order.
         late : bool, default False
             Whether the decisions were counted before, and only the truth is new: then nothing is
             added to criteria that do not need it.
@@ -196,7 +195,7 @@ class Watch(Result):
         Returns
         -------
         bool
-            Whether it was counted; False where a part of that name, with the same counts, was.
+            Whether it was counted; False if a part with the same name and counts was already.
 
         Raises
         ------
@@ -227,14 +226,14 @@ class Watch(Result):
         part : str
             Its name.
         old, new : Tally
-            The counts that were appended, which are taken out, and those to count in their place.
+            The counts that were appended, which are removed, and those to count in their place.
         late : bool, default False
-            As it was appended.
+            Whether it was appended as late.
 
         Raises
         ------
         InputError
-            If the part is not known, or `old` is not what was appended.
+            If the part is unknown, or `old` is not what was appended.
 
         """
         check_kinds(late=late)
@@ -266,14 +265,14 @@ class Watch(Result):
         names = dict(
             zip(
                 *(
-                    as_before(each, memory.spellings["group"])
-                    for each in (tuple(names), tuple(names.values()))
+                    as_before(group_names, memory.spellings["group"])
+                    for group_names in (tuple(names), tuple(names.values()))
                 ),
                 strict=True,
             )
         )
         before = {old: names.get(new, new) for old, new in memory.names.items()}
-        memory.names = names | before  # what parts call a group may since be another's name
+        memory.names = names | before  # an old name in parts may have become another group's name
         memory.evidence.clear()
         memory.ledger.rename(names)
         memory.baseline = {key: renamed(sums, names) for key, sums in memory.baseline.items()}
@@ -319,12 +318,12 @@ class Watch(Result):
         ]
 
     def save(self, path: str | Path) -> None:
-        """Write the state, a small JSON file; a reader sees the old file or the new one, whole.
+        """Write the state, a small JSON file, atomically.
 
         Parameters
         ----------
         path : str or Path
-            Where to.
+            The file to write.
 
         Raises
         ------
@@ -343,12 +342,12 @@ class Watch(Result):
         Parameters
         ----------
         path : str or Path
-            Where from.
+            The file to read.
 
         Returns
         -------
         Watch
-            The watch as it was.
+            The watch in the state that was saved.
 
         """
         watch = cls.__new__(cls)
@@ -357,7 +356,7 @@ class Watch(Result):
 
     @property
     def summary(self) -> str:
-        """What matters so far, in sentences."""
+        """The main results so far, in sentences."""
         return self.status().summary
 
     def document(self) -> dict[str, Any]:
@@ -384,7 +383,7 @@ class Watch(Result):
         Parameters
         ----------
         path : str or Path, optional
-            Where to write it.
+            The file to write.
 
         Returns
         -------
@@ -400,11 +399,11 @@ class Watch(Result):
 
 
 def _prepared(memory: Memory, counts: Tally) -> Tally:
-    """Counts that can be added up, with labels as they were written before."""
+    """Counts that can be added up, with labels in their earlier spelling."""
     check_counts(counts, memory.settings.questions)
-    known = {*memory.ledger.totals, *memory.baseline}
-    together = any(name.startswith(("means ", "classes ")) for name in known)
-    if known and together != bool(counts.clusters):
+    names = {*memory.ledger.totals, *memory.baseline}
+    is_clustered = any(name.startswith(("means ", "classes ")) for name in names)
+    if names and is_clustered != bool(counts.clusters):
         raise InputError(
             "Some parts were counted with cluster= and others without. Count all of them "
             "with it, and the baseline; a row that goes with no other is a cluster of its own."
@@ -413,24 +412,26 @@ def _prepared(memory: Memory, counts: Tally) -> Tally:
 
 
 def _add(memory: Memory, counts: Tally, day: int, late: bool, sign: int = 1) -> None:
-    """Add what a part says, under the groups' names of today; or take it out."""
-    asked = memory.settings
+    """Add the sums of a part under the groups' current names, or remove them."""
+    settings = memory.settings
     counts = renamed(counts, memory.names)
     if counts.clusters:
-        counts = widened(counts, memory.kept_classes, asked.favorable)
-    for entry in entries_of(counts, asked.questions, asked.favorable, asked.limits, late=late):
+        counts = widened(counts, memory.kept_classes, settings.favorable)
+    for entry in entries_of(
+        counts, settings.questions, settings.favorable, settings.limits, late=late
+    ):
         sums = entry.sums if sign > 0 else negative(entry.sums)
-        memory.ledger.add(entry.name, WHOLE if entry.whole else day, sums)
+        memory.ledger.add(entry.name, WHOLE if entry.is_total else day, sums)
     if sign > 0:
         memory.ledger.meet(counts, day)
 
 
 def _look_at(memory: Memory, day: int) -> None:
-    """See whether the evidence suffices now."""
+    """Update the evidence, and record whether it suffices now."""
     memory.ledger.fit()
     look = Look(memory)
-    for question in look.known_questions():
-        look.so_far(question)  # what cannot be read must not be counted
+    for question in look.counted_questions():
+        look.so_far(question)  # counts that cannot be read must not be stored
         name, evidence = question.name, look.evidence(question)
         memory.evidence[name] = evidence
         memory.peaks[name] = max(evidence, memory.peaks.get(name, 0.0))
@@ -443,7 +444,7 @@ def _row(name: str, day: int, counts: Tally) -> list[Any]:
 
 
 def _declared(groups: Any) -> tuple[Label, ...]:
-    """The groups that are expected."""
+    """The expected groups, checked."""
     if groups is None:
         return ()
     if not isinstance(groups, list | tuple | np.ndarray) or np.ndim(groups) == 0:
