@@ -1,4 +1,4 @@
-"""What can be said of groups that are only probable, partly known or missing."""
+"""Criteria of groups that are probable, partly known or missing."""
 
 from evenhand._unknown import doors
 from evenhand._unknown.answers import Answer, Bounds

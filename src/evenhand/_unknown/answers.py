@@ -1,4 +1,4 @@
-"""What is known of a criterion where groups are not: four answers, and what each assumes."""
+"""Four answers on a criterion of unknown groups, with the assumption of each."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ ASSUMPTIONS = {
 }
 GAPS_ONLY = "Nothing: people without a recorded group may be in any."
 MISFIT = "The probabilities do not fit the people whose group is known."
-DOUBTFUL = 0.01  # p-value below which known rows are not taken for a random sample
+DOUBTFUL = 0.01  # p-value below which known rows do not count as a random sample
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a criterion is under one assumption.
+    """The value or range of a criterion under one assumption.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class Bounds(Result):
 
     @cached_property
     def summary(self) -> str:
-        """The verdict in plain words, and the bounds that it rests on."""
+        """The verdict in plain words, with the bounds that it is based on."""
         answer = self.answers[self.decisive]
         is_range = f"{self._what} ({self._criterion}) is {self._range(answer)}"
         missing = self.rows - self.known
@@ -166,7 +166,7 @@ class Bounds(Result):
 
     @property
     def condition(self) -> str:
-        """What the gap could be, given the missing groups, in a sentence."""
+        """Sentence on what the gap could be, given the missing groups."""
         missing = self.rows - self.known
         people = "the person" if missing == 1 else f"the {missing:,} people"
         if not (self.decisive == WITHOUT and self._is_free):
@@ -182,8 +182,8 @@ class Bounds(Result):
         if self.verdict in ("differs", "alike"):
             return self._decided
         if self.verdict == "more rows":
-            more = "people of known group" if self.decisive == "combined" else "rows"
-            return f"Inconclusive: more {more} would settle it."
+            kind = "people of known group" if self.decisive == "combined" else "rows"
+            return f"Inconclusive: more {kind} would settle it."
         if self.known_would_tell:
             ends = self._range(self.answers["combined"])
             return (
@@ -204,7 +204,7 @@ class Bounds(Result):
 
     @property
     def _decided(self) -> str:
-        """What is so, whoever is in which group."""
+        """Sentence on what holds whoever is in which group."""
         by, beyond = resolve(self.measure), self.verdict == "differs"
         if self.fail_if is None:
             if beyond:
@@ -217,14 +217,14 @@ class Bounds(Result):
         return f"{capitalized(self._what)} {side} {self._amount(self.fail_if)}."
 
     def _amount(self, value: float | None) -> str:
-        """A bound or margin as people write it."""
+        """A bound or margin in plain words."""
         if value is None or not (resolve(self.measure).is_width and self.is_share):
             return number(value)
         return f"{100 * value:.4g} percentage point{'' if value == 0.01 else 's'}"
 
     @property
     def known_would_tell(self) -> bool:
-        """Whether the bounds do not decide, and the combined answer would."""
+        """Whether the bounds are inconclusive, and the combined answer is not."""
         answer = self.answers.get("combined")
         if self.verdict != "more groups" or answer is None or self.is_doubtful:
             return False
@@ -242,7 +242,7 @@ class Bounds(Result):
 
     @property
     def is_misfit(self) -> bool:
-        """Whether the probabilities do not fit the known rows, and the answer rests on them."""
+        """Whether the answer relies on probabilities that do not fit the known rows."""
         return self.proxy_p_value < DOUBTFUL and self.decisive != "combined"
 
     @property
@@ -259,7 +259,7 @@ class Bounds(Result):
 
     @property
     def _is_free(self) -> bool:
-        """Whether nothing is known of the groups of some people."""
+        """Whether some people could be in any group."""
         return any(np.isnan(share) for share in self.shares.values())
 
     @property
@@ -314,7 +314,7 @@ class Bounds(Result):
             }
             for answer in self.answers.values()
         ]
-        known = {
+        content = {
             "schema": "evenhand.bounds/1",
             "evenhand": version("evenhand"),
             "sentence": self.summary,
@@ -325,7 +325,7 @@ class Bounds(Result):
             ],
             "answers": answers,
         }
-        return dict(finite(known))
+        return dict(finite(content))
 
     @property
     def _tables(self) -> Sequence[str]:
@@ -334,8 +334,10 @@ class Bounds(Result):
     def _table(self, name: str) -> Columns:
         answers = self.document()["answers"]
         if name == "rates":
-            rows = [(one["name"], *rate.values()) for one in answers for rate in one["rates"]]
+            rows = [
+                (answer["name"], *rate.values()) for answer in answers for rate in answer["rates"]
+            ]
             columns: Sequence[Any] = list(zip(*rows, strict=True)) or [(), (), (), ()]
             return dict(zip(("answer", "group", "low", "high"), map(list, columns), strict=True))
         keys = ("name", "value", "least", "greatest", "low", "high", "assumes")
-        return {key: [one[key] for one in answers] for key in keys}
+        return {key: [answer[key] for answer in answers] for key in keys}

@@ -1,4 +1,4 @@
-"""Bounds of a criterion of groups that are not known, from everything that is known of them."""
+"""Bounds of a criterion of unknown groups, from probabilities and known rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAKERS: dict[str, Callable[[Counted], Estimate]] = {
     "combined": estimates.combined,
     "cut": estimates.cut,
 }
-POWER = 0.84  # standard errors more, so that four of five samples show it
+POWER = 0.84  # additional standard errors, for a power of four in five
 
 
 @about_data(without=("replicate_weights", "replicate_method", *OF_RANKINGS))
@@ -45,8 +45,8 @@ def bounds(
 
     Groups may be probable (a proxy's), known for some people, or recorded with gaps: pass
     `sensitive_features=evenhand.probable(...)`, which can name the assumption that decides, or a
-    column with gaps. There are four answers side by side, and common practice beside them. All hold
-    for shares of people (selection rates, true and false positive rates, precision, accuracy) and
+    column with gaps. The result has four answers, and common practice for comparison. They are for
+    shares of people (selection rates, true and false positive rates, precision, accuracy) and
     for means: of predictions, errors and losses.
 
     Parameters
@@ -114,14 +114,14 @@ points, whoever is in which group. The groups differ.
     _check_tolerance(fail_if)
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    found = bounds_of(unknown(data), criterion, measure, fail_if=fail_if, confidence=confidence)
-    if found.known == found.rows and not data.is_unknown:
+    result = bounds_of(unknown(data), criterion, measure, fail_if=fail_if, confidence=confidence)
+    if result.known == result.rows and not data.is_unknown:
         raise InputTypeError(
             "bounds are about groups that are not known for sure: pass sensitive_features="
             "evenhand.probable(...), or columns with gaps. Where all groups are known, evaluate "
             "and interval answer."
         )
-    return found
+    return result
 
 
 def _check_tolerance(fail_if: float | None) -> None:
@@ -149,40 +149,40 @@ def bounds_of(
     confidence: float = 0.95,
     tests: int = 1,
 ) -> Bounds:
-    """The bounds of data that were read, or of a `source` that was counted of them.
+    """The bounds from data, or from a `source` that was counted from them.
 
-    Without a bound, groups differ where they are not equal, and are alike within the `margin`.
-    Lower ends allow for this number of `tests`.
+    Without a bound, groups differ unless they are equal, and are alike within the `margin`.
+    Lower ends are corrected for this number of `tests`.
     """
-    asked = criterion_of(criterion, data.data).with_statistic(g)
-    settings = asked.settings(measure=measure)
-    by = settings.function
-    if not by.is_solved:
+    resolved = criterion_of(criterion, data.data).with_statistic(g)
+    settings = resolved.settings(measure=measure)
+    function = settings.function
+    if not function.is_solved:
         raise InputError(
             f"Bounds are for mpd, gini, pq, shortfall and ratio, not {settings.resolved.name}."
         )
     if settings.aggregate != "worst":
-        raise InputError(f"{asked.name} adds up cells; bounds are those of the worst cell.")
-    counts, cells, strata = data.counts(asked, source)
+        raise InputError(f"{resolved.name} adds up cells; bounds are those of the worst cell.")
+    counts, cells, strata = data.counts(resolved, source)
     looks = float(max(np.bincount(strata).max() - 1, 1)) * len(np.unique(strata))
     error = 1 - confidence
     share = error / looks / tests
-    found = {}
+    by_name = {}
     for name in _names(counts[0]):
         if name == WITHOUT:
-            found[name] = [_range_of(each, by, error, share) for each in counts]
+            by_name[name] = [_range_of(count, function, error, share) for count in counts]
         else:
-            made = [MAKERS[name](each) for each in counts]
-            found[name] = [_made(one, by, error, share) for one in made]
-    worst = _worst(found, len(cells))
+            fitted = [MAKERS[name](count) for count in counts]
+            by_name[name] = [_made(estimate, function, error, share) for estimate in fitted]
+    worst = _worst(by_name, len(cells))
     answers = {
         name: _answer(name, ends, settings.resolved, counts[worst], 1 - confidence)
-        for name, ends in found.items()
+        for name, ends in by_name.items()
     }
     first = counts[0]
-    seen = int(first.rows[:, first.known >= 0].sum())
-    whole = first.weight.sum(axis=0)
-    shares = np.bincount(first.cell, whole, len(first.mixing)) @ first.mixing / whole.sum()
+    known_rows = int(first.rows[:, first.known >= 0].sum())
+    mass = first.weight.sum(axis=0)
+    shares = np.bincount(first.cell, mass, len(first.mixing)) @ first.mixing / mass.sum()
     decisive = data.assuming or WITHOUT
     if decisive not in answers:
         raise InputError(
@@ -193,34 +193,34 @@ def bounds_of(
     verdict = _verdict(answers[decisive], settings.resolved, fail_if, margin)
     needed = None
     everyone = int(first.rows.sum())
-    some = 0 < seen < everyone
+    is_part_known = 0 < known_rows < everyone
     if verdict == "more groups" and settings.resolved.is_width:
         needed = _needed(counts[worst], answers, fail_if or 0.0, share)
-    if needed is not None and needed <= seen:  # what is known would have told
+    if needed is not None and needed <= known_rows:  # the known rows would have been enough
         needed = None
     return Bounds(
-        criterion=asked.name,
+        criterion=resolved.name,
         measure=settings.resolved.name,
         answers=answers,
         decisive=decisive,
         verdict=verdict,
         needed=needed,
-        is_sharp=all(extremes.range_of(each, by).is_sharp for each in counts)
+        is_sharp=all(extremes.range_of(count, function).is_sharp for count in counts)
         and (len(counts) == 1 or (len(counts) == 2 and looks == 1)),
         groups=first.proxy.groups,
         shares=dict(zip(first.proxy.groups, shares.tolist(), strict=True)),
         rows=everyone,
-        known=seen,
-        random_p_value=estimates.known_p_value(counts[worst]) if some else np.nan,
-        proxy_p_value=estimates.proxy_p_value(first) if seen else np.nan,
+        known=known_rows,
+        random_p_value=estimates.known_p_value(counts[worst]) if is_part_known else np.nan,
+        proxy_p_value=estimates.proxy_p_value(first) if known_rows else np.nan,
         cell=cells[worst],
         confidence=confidence,
         fail_if=fail_if,
         margin=margin,
         lacking=_lacking(counts, cells, decisive),
-        counted=np.min([_rows_of(each) for each in counts], axis=0),
+        counted=np.min([_rows_of(count) for count in counts], axis=0),
         is_share=first.value is None,
-        formula=asked.formula,
+        formula=resolved.formula,
         frame_kind=data.data.kind,
     )
 
@@ -229,9 +229,9 @@ Ends = tuple[float, float, float, float, float]  # value, least, greatest, low, 
 
 
 def _names(counts: Counted) -> list[str]:
-    """The answers that there are, in the order in which they are shown."""
-    some = bool((counts.known >= 0).any())
-    return ["weighted", "instrumental", WITHOUT, *(["combined"] if some else []), "cut"]
+    """Names of the available answers, in order of display."""
+    any_known = bool((counts.known >= 0).any())
+    return ["weighted", "instrumental", WITHOUT, *(["combined"] if any_known else []), "cut"]
 
 
 def _range_of(counts: Counted, measure: Measure, error: float, share: float) -> Ends:
@@ -245,10 +245,10 @@ def _made(estimate: Estimate, measure: Measure, error: float, share: float) -> E
     return value, value, value, low, high
 
 
-def _worst(found: Mapping[str, Sequence[Ends]], cells: int) -> int:
-    """The cell with the largest value, or else the widest bounds; of two alike, the last."""
+def _worst(ends_by_answer: Mapping[str, Sequence[Ends]], cells: int) -> int:
+    """The cell with the largest value, or else the widest bounds; of ties, the last."""
     for name, at in (("combined", 0), ("weighted", 0), (WITHOUT, 2)):
-        values = np.array([ends[at] for ends in found.get(name, ())])
+        values = np.array([ends[at] for ends in ends_by_answer.get(name, ())])
         if np.isfinite(values).any():
             best = np.nanmax(values)
             return int(np.flatnonzero(values >= best - 1e-12)[-1])
@@ -259,8 +259,10 @@ def _answer(
     name: str, cells: Sequence[Ends], measure: Measure, counts: Counted, error: float
 ) -> Answer:
     table = np.array(cells)
-    some = np.isfinite(table).any(axis=0)
-    worst = np.where(some, np.nanmax(np.where(np.isfinite(table), table, -np.inf), axis=0), np.nan)
+    defined = np.isfinite(table).any(axis=0)
+    worst = np.where(
+        defined, np.nanmax(np.where(np.isfinite(table), table, -np.inf), axis=0), np.nan
+    )
     value, least, greatest, low, high = worst.tolist()
     least, greatest = measure.ends(least, greatest)
     low, high = measure.ends(low, high)
@@ -276,7 +278,7 @@ def _answer(
 
 
 def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
-    """The ends of the rate of every single group, with sampling error."""
+    """Confidence limits of the rate of every single group."""
     from scipy.special import ndtri
 
     if name != WITHOUT:
@@ -293,23 +295,23 @@ def _rates(name: str, counts: Counted, error: float) -> tuple[Floats, Floats]:
 def _verdict(
     answer: Answer, measure: Measure, fail_if: float | None, margin: float | None = None
 ) -> Verdict:
-    """Whether the answer is beyond what is allowed, or within it; or what would tell."""
+    """Whether the answer is beyond the limit or within it; or what would decide."""
     limit = 0.0 if fail_if is None else float(measure.written(fail_if))
-    alike = -1.0 if margin is None else margin
-    alike = alike if fail_if is None else limit
+    tolerated = -1.0 if margin is None else margin
+    tolerated = tolerated if fail_if is None else limit
     low, high = measure.ends(answer.low, answer.high)
     least, greatest = measure.ends(answer.least, answer.greatest)
     if low > limit:
         return "differs"
-    if high <= alike:
+    if high <= tolerated:
         return "alike"
-    if least > limit or greatest <= alike or np.isnan(low):
+    if least > limit or greatest <= tolerated or np.isnan(low):
         return "more rows"
     return "more groups" if answer.name == WITHOUT else "more rows"
 
 
 def _rows_of(counts: Counted) -> Floats:
-    """About how many rows of each group a rate is about."""
+    """Approximate number of rows of each group that a rate is based on."""
     rows = counts.by_cell(counts.rows * counts.about).sum(axis=0)
     return np.asarray(rows @ np.nan_to_num(counts.mixing))
 
@@ -317,21 +319,21 @@ def _rows_of(counts: Counted) -> Floats:
 def _lacking(
     counts: Sequence[Counted], cells: Sequence[Label], decisive: str
 ) -> tuple[tuple[Label, Label], ...]:
-    """The cells and groups of which the decisive answer knows nothing."""
-    found = []
-    for cell, each in zip(cells, counts, strict=True):
-        low, high = _rates(decisive, each, 0.05)
-        gone = np.flatnonzero(np.isnan(low) | np.isnan(high))
-        found += [(cell, each.proxy.groups[at]) for at in gone]
-    return tuple(found)
+    """The cells and groups for which the decisive answer is undefined."""
+    lacking = []
+    for cell, cell_counts in zip(cells, counts, strict=True):
+        low, high = _rates(decisive, cell_counts, 0.05)
+        undefined = np.flatnonzero(np.isnan(low) | np.isnan(high))
+        lacking += [(cell, cell_counts.proxy.groups[at]) for at in undefined]
+    return tuple(lacking)
 
 
 def _needed(
     counts: Counted, answers: Mapping[str, Answer], limit: float, share: float
 ) -> int | None:
-    """About how many rows of known group would tell, if the gap is what the best estimate says.
+    """Approximate number of rows of known group that would decide, at the estimated gap.
 
-    They must tell this pair of groups from all others, in the part of error that is theirs.
+    The error is divided among all pairs of groups.
     """
     from scipy.special import ndtri
 
@@ -341,8 +343,8 @@ def _needed(
     if np.isfinite(values).sum() < 2 or np.isnan(answers[name].value):
         return None
     top, bottom = int(np.nanargmax(values)), int(np.nanargmin(values))
-    far = abs(answers[name].value - limit)
-    if far == 0 or top == bottom:
+    distance = abs(answers[name].value - limit)
+    if distance == 0 or top == bottom:
         return None
     if name == "combined":
         pair = estimate.covariance[np.ix_([top, bottom], [top, bottom])]
@@ -356,7 +358,7 @@ def _needed(
             square = (part * (counts.hit - values[at] * counts.about) ** 2).sum()
             variance += square * counts.weight.sum() / (part * counts.about).sum() ** 2
     pairs = counts.number * (counts.number - 1) / 2
-    rows = float(variance) * float((POWER - ndtri(share / 2 / pairs)) / far) ** 2
+    rows = float(variance) * float((POWER - ndtri(share / 2 / pairs)) / distance) ** 2
     if not np.isfinite(rows) or rows > 1e9:
         return None
     scale = int(10 ** max(ceil(log10(max(rows, 1.0))) - 2, 0))

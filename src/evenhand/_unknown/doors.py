@@ -1,4 +1,4 @@
-"""What `evaluate` and `interval` answer where groups are not known for sure."""
+"""Values and intervals for `evaluate` and `interval` where groups are probable or unknown."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from evenhand.measures import MeasureLike
 
 @where_unknown(evaluate)
 def value(
-    criterion: str | Criterion, data: Data, measure: MeasureLike | None = None, **more: Any
+    criterion: str | Criterion, data: Data, measure: MeasureLike | None = None, **options: Any
 ) -> float:
-    """The value under the assumption that was named; without one there is none."""
-    found = _found(criterion, data, measure, more)
-    answer = found.answers[found.decisive]
-    if found.decisive == WITHOUT and answer.greatest != answer.least:
+    """The value under the named assumption; without one, bounds must coincide."""
+    result = _bounds(criterion, data, measure, options)
+    answer = result.answers[result.decisive]
+    if result.decisive == WITHOUT and answer.greatest != answer.least:
         raise InputError(
             "Where groups are not known for sure there is no single value, only the range "
             f"{answer.least:.4g} to {answer.greatest:.4g}: ask interval, or bounds; or name an "
             'assumption, as in evenhand.probable(..., assuming="weighted").'
         )
-    single = answer.least if found.decisive == WITHOUT else answer.value
+    single = answer.least if result.decisive == WITHOUT else answer.value
     if np.isnan(single):
-        warnings.warn(f"Undefined: {found.summary}", UndefinedWarning, stacklevel=3)
+        warnings.warn(f"Undefined: {result.summary}", UndefinedWarning, stacklevel=3)
     return single
 
 
@@ -45,9 +45,9 @@ def interval_of_unknown(
     measure: MeasureLike | None = None,
     confidence: float = 0.95,
     method: str = "calibrated",
-    **more: Any,
+    **options: Any,
 ) -> ConfidenceInterval:
-    """The interval of the bounds; or of the answer whose assumption was named."""
+    """The interval of the bounds, or of the answer under the named assumption."""
     check_kinds(confidence=confidence, method=method)
     if method != "calibrated":
         raise InputError(
@@ -55,22 +55,24 @@ def interval_of_unknown(
         )
     if not 0 < confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    found = _found(criterion, data, measure, more, confidence)
-    answer = found.answers[found.decisive]
-    return ConfidenceInterval(answer.value, answer.low, answer.high, confidence, found.decisive)
+    result = _bounds(criterion, data, measure, options, confidence)
+    answer = result.answers[result.decisive]
+    return ConfidenceInterval(answer.value, answer.low, answer.high, confidence, result.decisive)
 
 
-def _found(
+def _bounds(
     criterion: str | Criterion,
     data: Data,
     measure: MeasureLike | None,
-    more: dict[str, Any],
+    options: dict[str, Any],
     confidence: float = 0.95,
 ) -> Bounds:
-    g = more.pop("g", None)
-    given = [name for name, option in more.items() if option is not None]
+    g = options.pop("g", None)
+    unsupported = [name for name, option in options.items() if option is not None]
     if callable(g):
-        given.append("g")
-    if given:
-        raise InputError(f"{given[0]}= does not work with groups that are not known for sure.")
+        unsupported.append("g")
+    if unsupported:
+        raise InputError(
+            f"{unsupported[0]}= does not work with groups that are not known for sure."
+        )
     return bounds_of(unknown(data), criterion, measure, g=g, confidence=confidence)

@@ -1,16 +1,16 @@
-"""Sharp bounds: the least and the greatest rate of groups that the probabilities allow.
+"""Sharp bounds: the smallest and the largest rate of groups that the probabilities allow.
 
-In a cell of the proxy the share p(S) of a set of groups S is known, and so are its hits A, misses B
-and other rows E, but not who is who. The rate of S is largest if its members are the hits as far
-as these go, then the others, and the misses last. That order is best in every cell whatever the
-rates are, so that the extreme of the ratio of sums needs no search:
+In a cell of the proxy the share p(S) of a set of groups S is known, and so are the hits A, misses B
+and other rows E, but not which rows are in S. The rate of S is largest if its members are hits
+first, then other rows, and misses last. That order is best in every cell whatever the rates are, so
+that the extreme of the ratio of sums needs no search:
 
     U(S) = Σ min(A, M) / Σ [min(A, M) + max(M − A − E, 0)],  M = p(S) (A + B + E).
 
-The smallest rate is the same with hits and misses exchanged. The greatest rate of one group and the
+The smallest rate is the same with hits and misses exchanged. The largest rate of one group and the
 smallest of another are possible together: one takes hits, the other misses, and as their shares
-add up to at most 1, there are enough other rows for both. So the greatest difference of two groups
-is U(g) − L(h), and the largest of those is that of all groups.
+add up to at most 1, there are enough other rows for both. So the largest difference of two groups
+is U(g) − L(h), and the largest of these is that of all groups.
 
 Where every row is a hit or a miss, the sums of hits of the groups are the base polytope of the
 submodular function f(S) = Σ min(A, M). Its vertices are greedy orders of the groups, at which a
@@ -18,14 +18,14 @@ measure with convex level sets is largest. Its base with the most even rates has
 smallest rate, min U(S), and at once the smallest largest one, max L(S), over all sets S (Fujishige
 1980, Mathematics of Operations Research 5, 186–196). For other rates both are bounds that hold.
 
-*Rows whose group may be any*: hits among them are all in S where its rate is largest, and misses
-are in other groups.
+*Rows that may be in any group*: for the largest rate of S, all hits among them are in S, and misses
+in other groups.
 
 *Means.* The mean of S is largest if its members have the largest values of their cell. With q the
 value above which there is a share p(S) of the cell, their sum is that of max(v − q, 0) + p(S) q
 over all rows v of the cell, and least of all q there: a row moves it by that much (Rockafellar and
-Uryasev 2000), and sums f(S) are submodular as before. Of rows whose group may be any, those above
-the mean itself are in S.
+Uryasev 2000), and sums f(S) are submodular as before. Of rows that may be in any group, those
+above the mean itself are in S.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from evenhand._uncertainty.geometry import evenest, most_uneven
 from evenhand._unknown.counted import COUNTED, HIT, Counted, Floats
 from evenhand.measures import Measure
 
-MOST_SETS = 10  # groups of which all sets are looked at
+MOST_SETS = 10  # with more groups, not all sets of groups are used
 MOST_ORDERS = 8
-KINK = 1.5  # standard errors by which a kink may be nearer than it looks
-FAR = 40.0  # standard errors from which on a normal density is 0
+KINK = 1.5  # standard errors by which a kink may be nearer than estimated
+FAR = 40.0  # standard errors beyond which a normal density is 0
 ROUNDING = 1e-12
 SWAPPED = [1, 0, 2]  # hits and misses exchanged
 
 
 class Limits(NamedTuple):
-    """Largest rates of sets of groups, how far a row of each kind moves them, and their bias.
+    """Largest rates of sets of groups, with influences of rows and their bias.
 
-    `value` and `bias` are (sets,), `influence` is (sets, kinds, cells). The estimate of a smaller
-    one of two sums is too small on average, by up to the `bias`.
+    `value` and `bias` are (sets,), `influence` is (sets, kinds, cells). The estimated minimum
+    of two sums is too small on average, by up to the `bias`.
     """
 
     value: Floats
@@ -68,7 +68,7 @@ def upper(counts: Counted, sets: Floats) -> Limits:
 
 
 def lower(counts: Counted, sets: Floats) -> Limits:
-    """The smallest rate of each set of groups; its bias is what it may be too large by."""
+    """The smallest rate of each set of groups; by its bias it may be too large."""
     if counts.value is not None:
         value, bias, influence = _upper_means(-counts.value, counts, sets)
         return Limits(-value, bias, -influence)
@@ -82,29 +82,29 @@ def _upper(sums: Floats, squares: Floats, counts: Counted, sets: Floats) -> Limi
     hits, _, others = sums
     members = share * sums.sum(axis=0)
     room = hits - members  # where it is positive, all members are hits
-    short = members - hits - others  # where it is positive, so many members are misses
+    short = members - hits - others  # where it is positive, the members that are misses
     top = np.where(free, hits, np.minimum(hits, members))
     last = np.where(free, 0.0, np.maximum(short, 0.0))
     below = (top + last).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         value = top.sum(axis=-1) / below
-    every, at = np.ones(3)[:, None, None], share[None]
+    ones, at = np.ones(3)[:, None, None], share[None]
     hit = HIT[:, None, None]
-    other = (1 - COUNTED)[:, None, None]
-    rises = np.where(free | (room < 0), hit, at * every)
-    falls = np.where(~free & (short > 0), at - hit - other, 0.0)
+    uncounted = (1 - COUNTED)[:, None, None]
+    rises = np.where(free | (room < 0), hit, at * ones)
+    falls = np.where(~free & (short > 0), at - hit - uncounted, 0.0)
     rate = np.nan_to_num(value)[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         influence = np.moveaxis((1 - rate) * rises - rate * falls, 0, 1) / below[:, None, None]
         mixed = ~free & (share > 0) & (share < 1)
         bent = (1 - rate) * _bent(room, hit - at, squares, mixed)
-        bent += rate * _bent(short, at - hit - other, squares, mixed)
+        bent += rate * _bent(short, at - hit - uncounted, squares, mixed)
         bias = bent.sum(axis=-1) / below
     return Limits(value, bias, influence)
 
 
 def _members(counts: Counted, sets: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """The share of each cell that is in each set (sets, cells), and whether it may be any."""
+    """The share of each cell in each set (sets, cells), and where it could be any share."""
     possible = np.isnan(counts.mixing).T.astype(np.float64)
     share = sets @ np.nan_to_num(counts.mixing).T
     inside, outside = sets @ possible > 0, (1 - sets) @ possible > 0
@@ -115,7 +115,7 @@ def _members(counts: Counted, sets: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 class _Tails:
-    """The rows of every cell from the largest value down: sums of the first ones."""
+    """Upper tails of the values in every cell: sums over the largest values."""
 
     def __init__(self, value: Floats, counts: Counted) -> None:
         weight, cell, number = counts.weight[0], counts.cell, len(counts.mixing)
@@ -125,12 +125,12 @@ class _Tails:
         self.first = self.ends - np.bincount(cell, minlength=number)
         self.grown = np.append(0.0, np.cumsum(weight[order]))
         self.sums = np.append(0.0, np.cumsum((weight * value)[order]))
-        self.whole = np.bincount(cell, weight, number)
+        self.weights = np.bincount(cell, weight, number)
         self.total = np.bincount(cell, weight * value, number)
         self.spread = np.sqrt(np.bincount(cell, counts.squares[0], number))
 
     def at(self, weight: Floats) -> tuple[Floats, Floats]:
-        """The value (sets, cells) down to which there is so much weight, and the sum above it."""
+        """The value (sets, cells) above which there is this weight, and the sum above it."""
         start = self.grown[self.first]
         place = np.searchsorted(self.grown, start + weight, side="left") - 1
         place = np.clip(place, self.first, np.maximum(self.ends - 1, self.first))
@@ -139,23 +139,24 @@ class _Tails:
         top = (
             self.sums[place] - self.sums[self.first] + (start + weight - self.grown[place]) * value
         )
-        return value, np.where(weight >= self.whole, self.total, np.where(weight > 0, top, 0.0))
+        return value, np.where(weight >= self.weights, self.total, np.where(weight > 0, top, 0.0))
 
 
 def _upper_means(value: Floats, counts: Counted, sets: Floats) -> Limits:
     share, free = _members(counts, sets)
     tails = _Tails(value, counts)
-    weight = share * tails.whole
+    weight = share * tails.weights
     cut, top = tails.at(weight)
     above, below = top.sum(axis=-1), weight.sum(axis=-1)
     error = np.sqrt(share * (1 - share)) * tails.spread
-    near = tails.at(np.maximum(weight - error, 0.0))[0] - tails.at(weight + error)[0]
-    bias = (error * near).sum(axis=-1) / 2  # twice that of a smooth density, 1.25 times of a step
+    density = tails.at(np.maximum(weight - error, 0.0))[0] - tails.at(weight + error)[0]
+    # Twice the bias of a smooth density, 1.25 times that of a step.
+    bias = (error * density).sum(axis=-1) / 2
     for at in np.flatnonzero(free.any(axis=1)):
-        above[at], below[at] = _chosen(value, counts, free[at], above[at], below[at])
+        above[at], below[at] = _with_free_rows(value, counts, free[at], above[at], below[at])
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, bias = above / below, bias / below
-    if len(sets) > counts.number:  # of many sets the largest means alone are asked for
+    if len(sets) > counts.number:  # for many sets only the means are needed
         return Limits(mean, bias, np.empty((0, 1, 0)))
     rate, cell = np.nan_to_num(mean)[:, None], counts.cell
     moves = np.maximum(value - cut[:, cell], 0.0) + share[:, cell] * (cut[:, cell] - rate)
@@ -164,25 +165,25 @@ def _upper_means(value: Floats, counts: Counted, sets: Floats) -> Limits:
         return Limits(mean, bias, (moves / below[:, None])[:, None, :])
 
 
-def _chosen(
+def _with_free_rows(
     value: Floats, counts: Counted, free: NDArray[np.bool_], above: float, below: float
 ) -> tuple[float, float]:
-    """The sum of values and of weights with those rows of free cells that raise the mean."""
+    """Sums of values and of weights, including rows of free cells that raise the mean."""
     rows = np.flatnonzero(free[counts.cell] & (counts.weight[0] > 0))
     rows = rows[np.argsort(-value[rows], kind="stable")]
     weight = counts.weight[0][rows]
     tops = np.append(above, above + np.cumsum(weight * value[rows]))
-    whole = np.append(below, below + np.cumsum(weight))
+    weights = np.append(below, below + np.cumsum(weight))
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(whole > 0, tops / whole, -np.inf)
+        means = np.where(weights > 0, tops / weights, -np.inf)
     best = int(means.argmax())
-    return float(tops[best]), float(whole[best])
+    return float(tops[best]), float(weights[best])
 
 
 def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_]) -> Floats:
-    """How much too small the smaller of two sums is on average, near where they are equal.
+    """Bias of the smaller of two sums, near equality.
 
-    Of a normal gap with standard error s it is s (φ(z) − z Φ(−z)), z standard errors from 0.
+    For a normal gap with standard error s it is s (φ(z) − z Φ(−z)), z standard errors from 0.
     """
     from scipy.special import ndtr
 
@@ -193,14 +194,14 @@ def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_])
 
 
 def all_sets(groups: int) -> Floats:
-    """Every set of groups but the empty one; of many groups, single ones and all but one."""
+    """All nonempty sets of groups; for many groups, single ones, all but one, and all."""
     if groups > MOST_SETS:
         return np.concatenate([np.eye(groups), 1 - np.eye(groups), np.ones((1, groups))])
     return (np.arange(1, 2**groups)[:, None] >> np.arange(groups) & 1).astype(np.float64)
 
 
 class Range(NamedTuple):
-    """Between which values a measure lies; `is_sharp` if each end is possible."""
+    """Range of a measure; `is_sharp` if both ends are attainable."""
 
     low: float
     high: float
@@ -208,15 +209,15 @@ class Range(NamedTuple):
 
 
 def range_of(counts: Counted, measure: Measure) -> Range:
-    """All values of a measure that the probabilities allow, as if the counts were the truth."""
+    """Range of a measure that the probabilities allow, ignoring sampling error."""
     groups = counts.number
     single = np.eye(groups)
     high, low = upper(counts, single).value, lower(counts, single).value
-    kept = np.isfinite(high) & np.isfinite(low)
-    if kept.sum() < 2:
+    defined = np.isfinite(high) & np.isfinite(low)
+    if defined.sum() < 2:
         return Range(np.nan, np.nan, True)
-    high, low = high[kept], low[kept]
-    of_all = counts.is_complete and counts.is_whole and bool(kept.all())
+    high, low = high[defined], low[defined]
+    of_all = counts.is_complete and counts.counts_every_row and bool(defined.all())
     few = groups <= MOST_SETS
     if measure.reads == "extremes":
         sets = all_sets(groups)
@@ -224,23 +225,24 @@ def range_of(counts: Counted, measure: Measure) -> Range:
         bottom = float(np.nanmin(upper(counts, sets).value))
         if top - bottom < ROUNDING * max(1.0, abs(top)):  # equal rates are possible
             top = bottom
-        least = float(measure(np.array([top, bottom])))
-        # Rows of any group with a value between two means are in one of them, and spoil its end.
+        smallest = float(measure(np.array([top, bottom])))
+        # A row of unknown group with a value between the two means is in one of the groups, and
+        # keeps that end from being attained.
         of_two = groups == 2 and (counts.value is None or counts.is_complete)
-        return Range(least, most_uneven(low, high, measure), (of_all or of_two) and few)
-    most = most_uneven(low, high, measure)
+        return Range(smallest, most_uneven(low, high, measure), (of_all or of_two) and few)
+    largest = most_uneven(low, high, measure)
     if of_all and groups <= MOST_ORDERS:
-        most = float(np.max(measure(vertices(counts))))
-    return Range(evenest(low, high, measure), most, False)
+        largest = float(np.max(measure(vertices(counts))))
+    return Range(evenest(low, high, measure), largest, False)
 
 
 def vertices(counts: Counted) -> Floats:
-    """The rates (orders, groups) where groups take the hits one after the other."""
+    """The rates (orders, groups) if groups take the hits one after the other."""
     groups = counts.number
     sums = counts.by_cell(counts.weight)
-    whole = sums.sum(axis=0)
+    total = sums.sum(axis=0)
     sets = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
-    members = (sets @ counts.mixing.T) * whole
+    members = (sets @ counts.mixing.T) * total
     if counts.value is None:
         hits = np.minimum(sums[0], members).sum(axis=-1)
     else:
@@ -249,55 +251,59 @@ def vertices(counts: Counted) -> Floats:
     grown = np.concatenate(
         [np.zeros((len(orders), 1), np.intp), np.cumsum(2**orders, axis=1)], axis=1
     )
-    taken = np.diff(hits[grown], axis=1)
-    rates = np.empty(taken.shape)
-    np.put_along_axis(rates, orders, taken / (counts.mixing.T @ whole)[orders], axis=1)
+    hits_taken = np.diff(hits[grown], axis=1)
+    rates = np.empty(hits_taken.shape)
+    np.put_along_axis(rates, orders, hits_taken / (counts.mixing.T @ total)[orders], axis=1)
     return rates
 
 
 def interval_of(
     counts: Counted, measure: Measure, error: float, share: float
 ) -> tuple[float, float]:
-    """Between which values a measure of the true rates lies, sampling error included.
+    """Confidence interval of a measure of the true rates.
 
-    Upper ends err with `error` / 2, lower ends with `share` / 2, the part of a cell. The largest
-    difference is that of one pair of groups, whichever it is, so that its upper end is the largest
-    of all pairs without any correction; a lower end is corrected for their number.
+    Upper ends have the error `error` / 2, lower ends `share` / 2, the share of a cell. The largest
+    difference is that of a single pair of groups, so that the largest upper end of all pairs needs
+    no correction; lower ends are corrected for their number.
     """
     from scipy.special import ndtri
 
     groups = counts.number
     high, low = upper(counts, np.eye(groups)), lower(counts, np.eye(groups))
-    kept = np.flatnonzero(np.isfinite(high.value) & np.isfinite(low.value))
-    if len(kept) < 2:
+    defined = np.flatnonzero(np.isfinite(high.value) & np.isfinite(low.value))
+    if len(defined) < 2:
         return np.nan, np.nan
-    moved = np.concatenate([high.influence[kept], low.influence[kept]])
-    number = len(kept)
-    together = covariance(counts, moved)
-    own = np.diag(together)
-    over = high.value[kept] + high.bias[kept]
-    under = low.value[kept] - low.bias[kept]
+    influence = np.concatenate([high.influence[defined], low.influence[defined]])
+    number = len(defined)
+    joint = covariance(counts, influence)
+    variances = np.diag(joint)
+    over = high.value[defined] + high.bias[defined]
+    under = low.value[defined] - low.bias[defined]
     if measure.is_width:
-        both = own[:number, None] + own[None, number:] - 2 * together[:number, number:]
-        far = over[:, None] - under[None, :] - ndtri(error / 2) * np.sqrt(np.maximum(both, 0))
-        both = own[number:, None] + own[None, :number] - 2 * together[number:, :number]
+        variance = variances[:number, None] + variances[None, number:] - 2 * joint[:number, number:]
+        upper_gaps = (
+            over[:, None] - under[None, :] - ndtri(error / 2) * np.sqrt(np.maximum(variance, 0))
+        )
+        variance = variances[number:, None] + variances[None, :number] - 2 * joint[number:, :number]
         pairs = number * (number - 1)
-        near = under[:, None] - over[None, :]
-        near = near + ndtri(share / 2 / pairs) * np.sqrt(np.maximum(both, 0.0))
-        apart = ~np.eye(number, dtype=bool)
-        most = counts.limits[1] - counts.limits[0]
-        return max(float(near[apart].max()), 0.0), min(float(far[apart].max()), most)
-    far = float(-ndtri(share / (2 * number)))
-    tops = np.minimum(over + far * np.sqrt(own[:number]), counts.limits[1])
-    bottoms = np.maximum(under - far * np.sqrt(own[number:]), counts.limits[0])
+        lower_gaps = under[:, None] - over[None, :]
+        lower_gaps = lower_gaps + ndtri(share / 2 / pairs) * np.sqrt(np.maximum(variance, 0.0))
+        is_pair = ~np.eye(number, dtype=bool)
+        widest = counts.limits[1] - counts.limits[0]
+        return max(float(lower_gaps[is_pair].max()), 0.0), min(
+            float(upper_gaps[is_pair].max()), widest
+        )
+    multiplier = float(-ndtri(share / (2 * number)))
+    tops = np.minimum(over + multiplier * np.sqrt(variances[:number]), counts.limits[1])
+    bottoms = np.maximum(under - multiplier * np.sqrt(variances[number:]), counts.limits[0])
     return evenest(bottoms, tops, measure), most_uneven(bottoms, tops, measure)
 
 
 def covariance(counts: Counted, influence: Floats) -> Floats:
-    """The covariance of limits; no variance is less than what a single further row may add."""
+    """Covariance of limits; no variance is below what one more row could add."""
     influence = np.nan_to_num(influence, posinf=0.0, neginf=0.0)  # of groups without rows
-    found = counts.covariance(influence)
+    result = counts.covariance(influence)
     weight = counts.squares.sum() / max(counts.rows.sum(), 1.0)
-    least = (influence**2).max(axis=(1, 2)) * weight
-    np.fill_diagonal(found, np.maximum(np.diag(found), least))
-    return found
+    floor = (influence**2).max(axis=(1, 2)) * weight
+    np.fill_diagonal(result, np.maximum(np.diag(result), floor))
+    return result
