@@ -77,7 +77,7 @@ def line(design: Design, simulations: int) -> str:
         made = [(one < first).astype(np.uint8), (two < second).astype(np.uint8)]
         rows = Labels(None, tuple(Column(each, (0, 1)) for each in made), whom, None)
         sources = rows.observed({"labels"})["labels"]
-        moved = rows.moved(statistical_parity, sources, 1)(0, 1)
+        moved = rows.influences(statistical_parity, sources, 1)(0, 1)
         tables = [statistical_parity.table(source, 1) for source in sources]
         gap = clearest_gap(moved, *tables, 0.95)
         truth = true[gap.group] - true[gap.other]

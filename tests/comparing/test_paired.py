@@ -244,7 +244,7 @@ def test_correlations_are_those_of_repeated_samples(weighted):
             criterion = eh.CRITERIA[name]
             sources = data.observed({criterion.statistic.needs})[criterion.statistic.needs]
             draws[name].append([criterion.table(source, 1).values[0] for source in sources])
-            moved = data.moved(criterion, sources, 1)(0, 1)
+            moved = data.influences(criterion, sources, 1)(0, 1)
             found[name].append(moved.correlations(2)[0, 0])
     for name in asked:
         values = np.array(draws[name])
@@ -260,10 +260,10 @@ def test_correlations_of_means_are_those_of_the_rows():
     group = np.repeat([0, 1], 200).astype(np.uint8)
     data = Numbers(None, (one, two), eh.Groups(group, (0, 1), ("g",)), None)
     sources = data.observed({"moments"})["moments"]
-    found = data.moved(eh.CRITERIA["weak_parity"], sources, None)(0, 1).correlations(2)
+    found = data.influences(eh.CRITERIA["weak_parity"], sources, None)(0, 1).correlations(2)
     expected = [np.corrcoef(one[group == g], two[group == g])[0, 1] for g in (0, 1)]
     assert found[0, 0] == pytest.approx(expected, rel=0.01)
-    assert data.moved(eh.CRITERIA["strong_parity"], (), None) is None
+    assert data.influences(eh.CRITERIA["strong_parity"], (), None) is None
 
 
 @pytest.mark.slow

@@ -76,9 +76,7 @@ class Comparison:
         If no number would be enough, because the others are too few, all groups grow in proportion.
         """
         alone = self.enough(error)
-        remaining = 1 - ratio(
-            alone, self.rest_effective
-        )  # share of the precision that the others' noise leaves
+        remaining = 1 - ratio(alone, self.rest_effective)  # after the others' noise
         growth = 1 + ratio(self.effective, self.rest_effective)
         factor_of_all = np.nan_to_num(growth, nan=np.inf)
         factor = np.where(remaining > 0, 1 / np.where(remaining > 0, remaining, 1.0), factor_of_all)

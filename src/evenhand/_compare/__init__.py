@@ -1,4 +1,4 @@
-"""Models side by side: which treats groups more equally, and whether that is significant."""
+"""Comparison of models: which treats groups more equally, and whether that is significant."""
 
 from evenhand._compare.compare import compare
 from evenhand._compare.comparison import Comparison

@@ -40,7 +40,7 @@ from evenhand.criteria.questions import Question
 from evenhand.measures import MeasureLike
 
 MEASURES = ("mpd", "gini", "pq")
-FEW_ROWS = 30  # of a group that any model may treat very unevenly
+FEW_ROWS = 30  # of a group for which chance makes any model look very uneven
 NAMED = 3  # groups in a note
 NOT_COMPARED = (  # roles of columns that models are not compared by
     "exposure",
@@ -54,7 +54,7 @@ NOT_COMPARED = (  # roles of columns that models are not compared by
     "replicate_method",
     "classes",
 )
-RELATIVE = ("gini", "pq")  # which values below 0 do not have
+RELATIVE = ("gini", "pq")  # undefined for values below 0
 
 
 @about_data("predictions", without=NOT_COMPARED)
@@ -134,25 +134,30 @@ def compare(
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
     kind = kind_of(predictions, data.sensitive_features, data.data)
     data = fetched(data, predictions)
-    named = named_models(predictions, data.data, data.y_true)
-    predicted = named.predictions
+    by_name = named_models(predictions, data.data, data.y_true)
+    predicted = by_name.predictions
     columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
-    given = data.columns("y_true", "sensitive_features", "sample_weight", "rows", "cluster")
-    y_true, people = given["y_true"], given["sensitive_features"]
+    roles = data.columns("y_true", "sensitive_features", "sample_weight", "rows", "cluster")
+    y_true, people = roles["y_true"], roles["sensitive_features"]
     for name, values in columns.items():
         check_distinct(y_true=y_true, sensitive_features=people, **{name: values})
-    check_order(**given, **columns)
+    check_order(**roles, **columns)
     favorable = data.favorable
     lines: Evidence
     if data.query is not None:
-        lines = _lists(data, columns, given)
+        lines = _lists(data, columns, roles)
     else:
-        targets = read_targets(y_true, columns, data.task or named.task)
+        targets = read_targets(y_true, columns, data.task or by_name.task)
         lines = evidence(
-            targets, people, given["sample_weight"], given["rows"], given["cluster"], favorable
+            targets,
+            people,
+            roles["sample_weight"],
+            roles["rows"],
+            roles["cluster"],
+            favorable,
         )
     check_several(lines.groups.labels)
-    asked = questions(
+    requested = questions(
         None if criteria is None else _several(criteria),
         _several(measures),
         lines,
@@ -160,23 +165,30 @@ def compare(
         transform=transform,
         favorable=favorable,
     )
-    sources = lines.observed({question.needs for question in asked})
+    sources = lines.observed({question.needs for question in requested})
     unasked: list[str] = []
     if measures is MEASURES:
-        asked, unasked = _measurable(asked, sources)
-    tests = {one: tested(question, sources) for one, question in by_criterion(asked).items()}
-    samples = [tests[question.criterion].samples(question, sources) for question in asked]
+        requested, unasked = _measurable(requested, sources)
+    tests = {
+        criterion: tested(question, sources)
+        for criterion, question in by_criterion(requested).items()
+    }
+    samples = [tests[question.criterion].samples(question, sources) for question in requested]
     values = np.array([[float(sample.reading) for sample in each] for each in samples])
     seed, models = seed_of(random_state), tuple(predicted)
     times = replicates or (400 if isinstance(lines, Labels) else 100)
     rng = np.random.default_rng(seed)
-    drawn = tables.resampled(lines, asked, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
-    scores = tables.value_rows(models, asked, samples, tests, confidence)
-    known = pairs_of(asked, samples, lines, confidence)
-    together = {each: pair and pair.correlations for each, pair in known.items()}
-    gaps = {each: pair and pair.gap for each, pair in known.items()}
-    pairs = list(tables.difference_rows(models, asked, samples, together, confidence))
-    agreed = tables.kendall_rows(asked, values, drawn, confidence) if len(models) > 2 else ()
+    replicated = (
+        tables.resampled(lines, requested, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
+    )
+    scores = tables.value_rows(models, requested, samples, tests, confidence)
+    paired = pairs_of(requested, samples, lines, confidence)
+    correlations = {key: pair and pair.correlations for key, pair in paired.items()}
+    gaps = {key: pair and pair.gap for key, pair in paired.items()}
+    pairs = list(tables.difference_rows(models, requested, samples, correlations, confidence))
+    agreed = (
+        tables.kendall_rows(requested, values, replicated, confidence) if len(models) > 2 else ()
+    )
     return Comparison(
         models=models,
         task=_task(lines, data.task),
@@ -185,21 +197,21 @@ def compare(
             *lines.groups.notes,
             *_notes_on_lists(models, lines, sources),
             *unasked,
-            *_notes(models, drawn),
+            *_notes(models, replicated),
             *([] if all(pair["beyond_chance"] for pair in pairs) else _small_groups(lines)),
         ),
         tables={
             "values": table(scores, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
-            "gaps": table(gap_rows(models, asked, samples, gaps, confidence), GAPS),
+            "gaps": table(gap_rows(models, requested, samples, gaps, confidence), GAPS),
             "ranks": table(
-                tables.rank_rows(models, asked, values), ("criterion", "measure", *models)
+                tables.rank_rows(models, requested, values), ("criterion", "measure", *models)
             ),
             "kendall": table(agreed, tables.KENDALL),
             "performance": table(performance_rows(models, lines, confidence), PERFORMANCE),
             "performance_differences": table(performance_pairs(models, lines, confidence), PAIRS),
         },
-        questions=tuple(asked),
+        questions=tuple(requested),
         evidence=lines,
         seed=seed,
         kind=kind,
@@ -207,19 +219,19 @@ def compare(
     )
 
 
-def _lists(data: Data, columns: Mapping[str, Any], given: Mapping[str, Any]) -> Lists:
-    """Rankings of the same rows, whose columns are read as an audit does."""
+def _lists(data: Data, columns: Mapping[str, Any], roles: Mapping[str, Any]) -> Lists:
+    """Rankings of the same rows, with columns read as in an audit."""
     if check_task(data.task) not in (None, "ranking"):
         raise InputError(f"query= is of rankings, and task={data.task!r}: drop one of them.")
     for name in ("rows", "favorable"):
         if getattr(data, name) is not None:
             raise InputError(f"{name}= says nothing about a ranking (query=): drop it.")
     return Lists(
-        given["y_true"],
+        roles["y_true"],
         columns,
-        groups(given["sensitive_features"]),
-        given["sample_weight"],
-        given["cluster"],
+        groups(roles["sensitive_features"]),
+        roles["sample_weight"],
+        roles["cluster"],
         data.columns("query")["query"],
         data.discount,
         data.top_k,
@@ -227,42 +239,44 @@ def _lists(data: Data, columns: Mapping[str, Any], given: Mapping[str, Any]) -> 
 
 
 def _notes_on_lists(models: Sequence[str], lines: Evidence, sources: Sources) -> list[str]:
-    """What was noted of each model's places, and once what holds for all models."""
+    """Notes on the models' places; notes shared by all models appear once."""
     if not isinstance(lines, Lists):
         return []
     noted = [
-        {note: None for of in each for note in getattr(of, "notes", ())}
-        for each in zip(*sources.values(), strict=True)
+        {note: None for source in of_model for note in getattr(source, "notes", ())}
+        for of_model in zip(*sources.values(), strict=True)
     ]
-    every = [note for note in noted[0] if all(note in one for one in noted)]
-    own = [
+    common = [note for note in noted[0] if all(note in notes_of_model for notes_of_model in noted)]
+    particular = [
         f"{model}: {note}"
-        for model, one in zip(models, noted, strict=True)
-        for note in one
-        if note not in every
+        for model, notes_of_model in zip(models, noted, strict=True)
+        for note in notes_of_model
+        if note not in common
     ]
-    known = set(lines.groups.notes)
-    return [note for note in [*every, *own] if note not in known]
+    group_notes = set(lines.groups.notes)
+    return [note for note in [*common, *particular] if note not in group_notes]
 
 
-def _measurable(asked: Sequence[Question], sources: Sources) -> tuple[list[Question], list[str]]:
-    """The questions that have a value, and a note on those by measures that nobody named."""
-    kept, left = [], []
-    for question in asked:
+def _measurable(
+    requested: Sequence[Question], sources: Sources
+) -> tuple[list[Question], list[str]]:
+    """The questions that have a value, and notes on the others, unless their measure was named."""
+    measurable, omitted = [], []
+    for question in requested:
         try:
             values_of(question, sources)
-            kept.append(question)
+            measurable.append(question)
         except InputError as refused:
             if question.measure not in RELATIVE:
                 raise
             name = f"{question.criterion.name} by {question.measure_name}"
-            left.append(f"{name} is left out: {refused}")
-    return kept, left
+            omitted.append(f"{name} is left out: {refused}")
+    return measurable, omitted
 
 
-def _several(given: Any) -> Sequence[Any]:
-    """One name or function by itself, or many."""
-    return [given] if isinstance(given, str | Criterion) or callable(given) else given
+def _several(value: Any) -> Sequence[Any]:
+    """One name or function in a list, or several as they are."""
+    return [value] if isinstance(value, str | Criterion) or callable(value) else value
 
 
 def _task(rows: Evidence, task: Task | None) -> Task:
@@ -271,8 +285,8 @@ def _task(rows: Evidence, task: Task | None) -> Task:
     return "ranking" if isinstance(rows, Lists) else "regression"
 
 
-def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:
-    """What the reader must know before believing the tables."""
+def _notes(models: Sequence[str], replicated: NDArray[np.float64]) -> list[str]:
+    """Notes on the limits of the tables."""
     notes = []
     if len(models) == 1:
         notes.append("One model alone has no rank to speak of, and no other to differ from.")
@@ -286,23 +300,23 @@ def _notes(models: Sequence[str], drawn: NDArray[np.float64]) -> list[str]:
             f"Two random rankings of {len(models)} models agree completely once in {times} times: "
             "a Kendall's τ of 1 is weak evidence."
         )
-    if np.isnan(drawn).any():
+    if np.isnan(replicated).any():
         notes.append("Some resampled rows left a value undefined; those draws were left out.")
     return notes
 
 
 def _small_groups(lines: Evidence) -> list[str]:
-    """Which groups keep models from being told from each other, and what to do about them."""
+    """Note on groups too small to show differences between models, and what to do about them."""
     times = lines.times if isinstance(lines, Labels) else None
     labels = lines.groups.labels
     rows = np.bincount(lines.groups.codes, times, minlength=len(labels))
-    small = [show(label) for label, many in zip(labels, rows, strict=True) if 0 < many < FEW_ROWS]
+    small = [show(label) for label, size in zip(labels, rows, strict=True) if 0 < size < FEW_ROWS]
     if not small or np.count_nonzero(rows >= FEW_ROWS) < 2:
         return []
-    named = small if len(small) <= NAMED else [*small[:NAMED], f"{len(small) - NAMED} more"]
-    which = f"Group {small[0]} has" if len(small) == 1 else f"Groups {listing(named)} have"
+    listed = small if len(small) <= NAMED else [*small[:NAMED], f"{len(small) - NAMED} more"]
+    subject = f"Group {small[0]} has" if len(small) == 1 else f"Groups {listing(listed)} have"
     return [
-        f"{which} fewer than {FEW_ROWS} rows. Any model may treat so few people very unevenly, "
+        f"{subject} fewer than {FEW_ROWS} rows. Any model may treat so few people very unevenly, "
         "which widens the intervals of differences over all groups, but not of gaps between two "
         f'others. To leave such groups out, pass min_count={FEW_ROWS}, rare="drop".'
     ]

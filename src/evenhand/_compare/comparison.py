@@ -1,4 +1,4 @@
-"""The outcome of a comparison: tables, and the same in words, Markdown, a page and a figure."""
+"""The result of a comparison: tables, sentences, Markdown, a page and a figure."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class Comparison(ComparisonParts, Result):
     def by_model(self) -> Any:
         """A row for each model: how well it predicts, and how unequal it is, as a dataframe.
 
-        First "accuracy", or "rmse" and "mae" of a regression, of everyone together; then each
-        criterion by the first measure. Each has its interval beside it, as "…_low" and "…_high".
-        Where the truth was not given there are the criteria alone.
+        First overall "accuracy", or "rmse" and "mae" of a regression; then each criterion by the
+        first measure. Each is followed by its interval, as "…_low" and "…_high". Without the truth
+        there are only the criteria.
 
         Examples
         --------
@@ -91,12 +91,12 @@ class Comparison(ComparisonParts, Result):
 
     @property
     def performance(self) -> Any:
-        """A row for each model and metric, of everyone together, with its interval, as a dataframe.
+        """A row for each model and metric over all rows, with its interval, as a dataframe.
 
-        The metric is "accuracy", or "rmse" and "mae" of a regression; there are no rows where the
-        truth was not given. `to_frame(table="performance_differences")` says for every two models
-        whether one is better by more than chance: McNemar's exact test, or, of weighted rows and
-        numbers, the paired t-test.
+        The metric is "accuracy", or "rmse" and "mae" of a regression; without the truth there are
+        no rows. `to_frame(table="performance_differences")` says for every two models whether one
+        is significantly better: McNemar's exact test or, for weighted rows and numbers, the paired
+        t-test.
         """
         return self._framed("performance")
 
@@ -105,8 +105,8 @@ class Comparison(ComparisonParts, Result):
         """A row for each criterion, measure and model, as a dataframe.
 
         The value and its rank (1 is the least unequal); the interval of the true value (low,
-        high); the p-value of all the model's groups being alike by this criterion, whatever the
-        measure, by itself and adjusted (Holm) over the models and criteria; the verdict.
+        high); the p-value of equal groups by this criterion, the same for all measures, alone and
+        adjusted (Holm) over models and criteria; the verdict.
         """
         return self._framed("values")
 
@@ -122,15 +122,15 @@ class Comparison(ComparisonParts, Result):
 
     @property
     def gaps(self) -> Any:
-        """A row for each criterion and every two models: which gap differs, as a dataframe.
+        """A row for each criterion and every two models: the gap that differs most, as a dataframe.
 
-        `p_value` tests that all gaps between groups are the same with both models, whatever the
-        measure: groups of a few rows hide no gap between large ones. `group` and `other_group` are
-        the two whose gap differs most clearly (in `cell`): the first is ahead of the other by `gap`
-        with `model` and by `other_gap` with `other`. `low` and `high` are the interval of the
-        difference, which allows for all pairs of groups; it excludes 0 only where `p_value` is at
-        most 1 − confidence. `p_adjusted` is Holm's over the pairs of models and criteria.
-        Distributions are left out.
+        `p_value` tests that all gaps between groups are the same with both models, independently of
+        the measure: groups of a few rows do not hide a gap between large ones. `group` and
+        `other_group` are the two whose gap differs most clearly (in `cell`): the first exceeds the
+        other by `gap` with `model` and by `other_gap` with `other`. `low` and `high` are the
+        interval of the difference, corrected for all pairs of groups; it excludes 0 only where
+        `p_value` is at most 1 − confidence. `p_adjusted` is Holm's over the pairs of models and
+        criteria. Distributions are left out.
 
         Examples
         --------
@@ -152,12 +152,12 @@ class Comparison(ComparisonParts, Result):
 
     @property
     def ranks(self) -> Any:
-        """The ranks of the models side by side, a row for every question, as a dataframe."""
+        """The ranks of the models, a row for every question, as a dataframe."""
         return self._framed("ranks")
 
     @property
     def kendall(self) -> Any:
-        """Kendall's τ-b of every two rankings, with its range over rows drawn again."""
+        """Kendall's τ-b of every two rankings, with its bootstrap range."""
         return self._framed("kendall")
 
     def sensitivity(
@@ -239,7 +239,7 @@ class Comparison(ComparisonParts, Result):
     def _performance_orders(self) -> Iterator[str]:
         """The models in order of accuracy or error, with intervals."""
         for metric in metrics_of(self.evidence):
-            apart = {
+            different = {
                 frozenset((row["model"], row["other"]))
                 for row in self.rows("performance_differences")
                 if row["metric"] == metric.key and row["beyond_chance"]
@@ -250,13 +250,13 @@ class Comparison(ComparisonParts, Result):
             for before, row in zip([None, *rows], rows, strict=False):
                 if before is not None:
                     pair = frozenset((before["model"], row["model"]))
-                    line += sign if pair in apart else " ~ "
+                    line += sign if pair in different else " ~ "
                 line += f"{row['model']} {_with_interval(row, metric.is_rate, share=True)}"
             yield f"{capitalized(metric.name)}: {line}"
 
     def _orders(self) -> Iterator[str]:
         """The models in order of rank, by every question."""
-        apart = {
+        different = {
             (row["criterion"], row["measure"], frozenset((row["model"], row["other"])))
             for row in self.rows("differences")
             if row["beyond_chance"]
@@ -272,7 +272,7 @@ class Comparison(ComparisonParts, Result):
                 if before is not None:
                     pair = (*name, frozenset((before["model"], row["model"])))
                     before_it = " > " if resolve(question.measure).falls else " < "
-                    line += before_it if pair in apart else " ~ "
+                    line += before_it if pair in different else " ~ "
                 line += f"{row['model']} {number(row['value'])}"
             yield f"{words(name[0])} by {measure_phrase(name[1])}: {line}"
 
@@ -285,13 +285,13 @@ def _with_interval(row: Mapping[str, Any], is_rate: bool, share: bool) -> str:
     return value if row["low"] is None else f"{value} ({low} to {high})"
 
 
-def _by_model(found: Mapping[str, Any]) -> dict[str, list[Any]]:
+def _by_model(content: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The columns of `by_model`."""
-    columns: dict[str, list[Any]] = {"model": list(found["models"])}
-    named = [(one["key"], one["models"]) for one in found["performance"]]
-    named += [(one["name"], one["models"]) for one in found["criteria"]]
-    for name, models in named:
+    columns: dict[str, list[Any]] = {"model": list(content["models"])}
+    columns_of_models = [(entry["key"], entry["models"]) for entry in content["performance"]]
+    columns_of_models += [(entry["name"], entry["models"]) for entry in content["criteria"]]
+    for name, models in columns_of_models:
         for key in ("value", "low", "high"):
-            column = [np.nan if one[key] is None else float(one[key]) for one in models]
+            column = [np.nan if entry[key] is None else float(entry[key]) for entry in models]
             columns[name if key == "value" else f"{name}_{key}"] = column
     return columns

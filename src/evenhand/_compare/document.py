@@ -1,4 +1,4 @@
-"""A comparison as data: what its page, its figure and its first table show, and the words."""
+"""A comparison as data: the content of its page, figure and first table, with sentences."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def document(comparison: ComparisonParts) -> dict[str, Any]:
-    """Everything that was found, as JSON values."""
+    """The comparison as JSON values."""
     first: dict[str, Question] = {}
     for question in comparison.questions:
         first.setdefault(question.criterion.name, question)
-    performance = [_metric(comparison, one) for one in metrics_of(comparison.evidence)]
+    performance = [_metric(comparison, metric) for metric in metrics_of(comparison.evidence)]
     criteria = [_criterion(comparison, question) for question in first.values()]
     groups = comparison.evidence.groups
     return {
@@ -84,7 +84,7 @@ def _criterion(comparison: ComparisonParts, question: Question) -> dict[str, Any
 
 
 def is_share(criterion: Criterion) -> bool:
-    """Whether a difference of its statistic is one of percentage points."""
+    """Whether differences of its statistic are in percentage points."""
     return criterion.statistic.bounds == (0.0, 1.0) and criterion.across != "integral"
 
 
@@ -93,30 +93,30 @@ def _sentences(
     performance: Sequence[Mapping[str, Any]],
     criteria: Sequence[Mapping[str, Any]],
 ) -> list[str]:
-    """Who predicts best, who is least unequal, and who significantly more so than another."""
-    said = [_best_sentence(comparison, performance[0])] if performance else []
+    """Sentences on the best predictions, the least unequal models and significant differences."""
+    sentences = [_best_sentence(comparison, performance[0])] if performance else []
     if len(comparison.models) == 1:
-        return said or [f"{comparison.models[0]} is the only model."]
-    said += _least_unequal(comparison.models, criteria)
-    if any(one["value"] is not None for criterion in criteria for one in criterion["models"]):
-        said += _beyond_chance(comparison, criteria)
-    return said
+        return sentences or [f"{comparison.models[0]} is the only model."]
+    sentences += _least_unequal(comparison.models, criteria)
+    if any(row["value"] is not None for criterion in criteria for row in criterion["models"]):
+        sentences += _beyond_chance(comparison, criteria)
+    return sentences
 
 
 def _least_unequal(models: Sequence[str], criteria: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which model is the least unequal in what, where models tie, and where there is no value."""
+    """Sentences on the least unequal model by criterion, on ties, and on missing values."""
     first: dict[tuple[str, ...], list[str]] = {}
     tied, alone, undefined = [], [], []
     for criterion in criteria:
-        known = [one for one in criterion["models"] if one["value"] is not None]
+        defined = [row for row in criterion["models"] if row["value"] is not None]
         name = phrase(criterion["name"])
-        best = min(known, key=_rank, default=None)
+        best = min(defined, key=_rank, default=None)
         if best is None:
             undefined.append(name)
             continue
         text = f"{name} ({amount(best['value'], criterion['is_rate'])})"
-        ahead = tuple(one["model"] for one in known if one["rank"] == best["rank"])
-        if len(known) == 1:
+        ahead = tuple(row["model"] for row in defined if row["rank"] == best["rank"])
+        if len(defined) == 1:
             alone.append(f"Only {best['model']} has a value for {text}.")
         elif len(ahead) == len(models):
             tied.append(text)
@@ -125,11 +125,11 @@ def _least_unequal(models: Sequence[str], criteria: Sequence[Mapping[str, Any]])
     by = _measured(criteria)
     if first:
         is_or_are = "is" if all(len(names) == 1 for names in first) else "are"
-        each = [f"{listing(list(names))} in {listing(texts)}" for names, texts in first.items()]
-        yield f"{by}, the least unequal {is_or_are} {'; '.join(each)}."
+        phrases = [f"{listing(list(names))} in {listing(texts)}" for names, texts in first.items()]
+        yield f"{by}, the least unequal {is_or_are} {'; '.join(phrases)}."
     if tied:
-        every = "both models" if len(models) == 2 else f"all {len(models)} models"
-        head = capitalized(every) if first else f"{by}, {every}"
+        all_models = "both models" if len(models) == 2 else f"all {len(models)} models"
+        head = capitalized(all_models) if first else f"{by}, {all_models}"
         yield f"{head} are tied in {listing(tied)}."
     yield from alone
     if undefined:
@@ -137,96 +137,103 @@ def _least_unequal(models: Sequence[str], criteria: Sequence[Mapping[str, Any]])
 
 
 def _measured(criteria: Sequence[Mapping[str, Any]]) -> str:
-    """How a sentence on these criteria begins; a ratio's name says what it is."""
-    measures = list(dict.fromkeys(one["measure"] for one in criteria if not one["more_is_better"]))
+    """The start of a sentence on these criteria, which names their measure."""
+    measures = list(
+        dict.fromkeys(
+            criterion["measure"] for criterion in criteria if not criterion["more_is_better"]
+        )
+    )
     if len(measures) > 1:
         return "By the measure of each criterion"
     return BY.get(measures[0], f"By {measure_phrase(measures[0])}") if measures else BY["ratio"]
 
 
-def _rank(one: Mapping[str, Any]) -> float:
-    return float(one["rank"])
+def _rank(row: Mapping[str, Any]) -> float:
+    return float(row["rank"])
 
 
 def _best_sentence(comparison: ComparisonParts, metric: Mapping[str, Any]) -> str:
-    found, more = metric["models"], metric["more_is_better"]
-    place = ranks([-one["value"] if more else one["value"] for one in found])
-    tied = [one for one, at in zip(found, place, strict=True) if at == place.min()]
-    best, names = tied[0], [one["model"] for one in tied]
+    rows, is_more_better = metric["models"], metric["more_is_better"]
+    place = ranks([-first["value"] if is_more_better else first["value"] for first in rows])
+    tied = [first for first, at in zip(rows, place, strict=True) if at == place.min()]
+    best, names = tied[0], [first["model"] for first in tied]
     low, high = (
         amount(best[end], metric["is_rate"], share=True, toward=toward)
         for end, toward in (("low", -1), ("high", 1))
     )
     value = amount(best["value"], metric["is_rate"], share=True)
-    if all((one["low"], one["high"]) == (best["low"], best["high"]) for one in tied):
+    if all((first["low"], first["high"]) == (best["low"], best["high"]) for first in tied):
         value += f" ({low} to {high})"
-    if len(found) == 1:
+    if len(rows) == 1:
         return f"{best['model']}: {metric['name']} {value}."
-    if len(tied) == len(found):
-        every = "Both models" if len(found) == 2 else f"All {len(found)} models"
-        return f"{every} have the same {metric['name']}: {value}."
+    if len(tied) == len(rows):
+        all_models = "Both models" if len(rows) == 2 else f"All {len(rows)} models"
+        return f"{all_models} have the same {metric['name']}: {value}."
     verb, accurate = ("is", "has") if len(tied) == 1 else ("are", "have")
-    has = f"{accurate} the {'highest' if more else 'lowest'} {metric['name']}"
+    has = f"{accurate} the {'highest' if is_more_better else 'lowest'} {metric['name']}"
     if metric["key"] == "accuracy":
         has = f"{verb} the most accurate"
-    near = dict.fromkeys(
-        other
+    similar = dict.fromkeys(
+        second
         for row in comparison.rows("performance_differences")
         if row["metric"] == metric["key"] and not row["beyond_chance"]
-        for one, other in permutations((row["model"], row["other"]))
-        if one in names and other not in names
+        for first, second in permutations((row["model"], row["other"]))
+        if first in names and second not in names
     )
     text = f"{listing(names)} {has}: {value}"
-    if not near:
+    if not similar:
         return f"{text}, significantly."
-    which = listing(list(near)) if len(near) <= MOST_NAMED else plural(len(near), "other")
-    return f"{text}, but not significantly {'more' if more else 'less'} than {which}."
+    listed = listing(list(similar)) if len(similar) <= MOST_NAMED else plural(len(similar), "other")
+    return f"{text}, but not significantly {'more' if is_more_better else 'less'} than {listed}."
 
 
 def _beyond_chance(
     comparison: ComparisonParts, criteria: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Which models are less even than another by more than chance, or else whose gaps differ."""
-    signs = {(one["name"], one["measure"]): -1 if one["more_is_better"] else 1 for one in criteria}
-    worse: dict[str, dict[str, None]] = {}
-    told = set()
+    """Sentences on models that are significantly more unequal, or whose gaps differ."""
+    signs = {
+        (criterion["name"], criterion["measure"]): -1 if criterion["more_is_better"] else 1
+        for criterion in criteria
+    }
+    more_unequal: dict[str, dict[str, None]] = {}
+    mentioned = set()
     for row in comparison.rows("differences"):
         sign = signs.get((row["criterion"], row["measure"]))
         if sign is not None and row["beyond_chance"]:
             model = row["model"] if sign * row["difference"] > 0 else row["other"]
-            worse.setdefault(model, {})[phrase(row["criterion"])] = None
-            told.add((row["criterion"], row["model"], row["other"]))
-    if worse:
-        each = [f"{model} in {listing(list(names))}" for model, names in worse.items()]
-        yield f"Significantly more unequal than another model: {'; '.join(each)}."
+            more_unequal.setdefault(model, {})[phrase(row["criterion"])] = None
+            mentioned.add((row["criterion"], row["model"], row["other"]))
+    if more_unequal:
+        phrases = [f"{model} in {listing(list(names))}" for model, names in more_unequal.items()]
+        yield f"Significantly more unequal than another model: {'; '.join(phrases)}."
     gaps = [
         row
         for row in comparison.rows("gaps")
-        if row["beyond_chance"] and (row["criterion"], row["model"], row["other"]) not in told
+        if row["beyond_chance"] and (row["criterion"], row["model"], row["other"]) not in mentioned
     ]
-    if gaps and not worse:
+    if gaps and not more_unequal:
         yield "In none of these do two models differ significantly, but single gaps do."
-    elif not worse:
+    elif not more_unequal:
         yield "In none of these do two models differ significantly."
     if gaps:
         yield _gap(comparison, min(gaps, key=lambda row: float(row["p_value"])))
     if len(gaps) > 1:
-        more = plural(len(gaps) - 1, "more gap differs", "more gaps differ")
-        yield f"Of other models or criteria, {more}."
+        further = plural(len(gaps) - 1, "more gap differs", "more gaps differ")
+        yield f"Of other models or criteria, {further}."
 
 
 def _gap(comparison: ComparisonParts, row: Mapping[str, Any]) -> str:
-    """The two groups whose gap changes most clearly, by both models, the wider gap first."""
+    """Sentence on the two groups whose gap changes most clearly, the wider gap first."""
     models, groups = [row["model"], row["other"]], [row["group"], row["other_group"]]
     gaps = [float(row["gap"]), float(row["other_gap"])]
     if abs(gaps[0]) < abs(gaps[1]):
         models, groups, gaps = models[::-1], groups[::-1], [-gaps[1], -gaps[0]]
-    asked = next(
+    criterion = next(
         question.criterion
         for question in comparison.questions
         if question.criterion.name == row["criterion"]
     )
-    is_rate = is_share(asked)
+    is_rate = is_share(criterion)
     wide, narrow = (amount(abs(gap), is_rate) for gap in gaps)
     low, high = (amount(row[end], is_rate, toward=at) for end, at in (("low", -1), ("high", 1)))
     side = f"{narrow} {'below' if gaps[1] < 0 else 'above'} it" if gaps[1] else "equal to it"

@@ -1,4 +1,4 @@
-"""Rankings of the same rows by several models: places in lists, added up once for each model."""
+"""Rankings of the same rows by several models, summed once for each model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand._columns import Label
 from evenhand._columns.codes import Column
 from evenhand._columns.encoding import numbers
-from evenhand._compare.moved import Moved
+from evenhand._compare.influences import Influences
 from evenhand._data.groups import Groups
 from evenhand._data.places import Discount
 from evenhand._data.rankings import ranking
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The places that each model gives the same rows, what is known of them, and the groups."""
+    """The places of rows by each model, with the columns of the rows."""
 
     truth: Any
     predicted: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Lists:
 
     @property
     def number(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.groups)
 
     @cached_property
@@ -50,10 +50,10 @@ class Lists:
         return tuple(self._counted(model, place) for model, place in self.predicted.items())
 
     def _counted(self, model: str, place: Any) -> Tally:
-        known = numbers(place, model)
-        if (known != np.rint(known)).any():
+        places_ = numbers(place, model)
+        if (places_ != np.rint(places_)).any():
             raise InputError(
-                f"{model} has the place {known[known != np.rint(known)][0]:g}; rankings are "
+                f"{model} has the place {places_[places_ != np.rint(places_)][0]:g}; rankings are "
                 "compared by places 1, 2, 3, … If these are scores, pass the places that they "
                 "give each row of a list, the highest score first."
             )
@@ -72,38 +72,41 @@ class Lists:
         """A tally for each model."""
         return dict.fromkeys(needs, self.tallies)
 
-    def moved(
+    def influences(
         self,
         criterion: Criterion,
         sources: Sequence[Any],  # noqa: ARG002
         favorable: Label,  # noqa: ARG002
-    ) -> Callable[[int, int], Moved]:
-        """By how much queries move a statistic of two models, or the fewest clusters of rows."""
-        return lambda first, second: self._moved(criterion, first, second)
+    ) -> Callable[[int, int], Influences]:
+        """Function of two models that gives the influences of queries, or of coarser clusters."""
+        return lambda first, second: self._paired(criterion, first, second)
 
-    def _moved(self, criterion: Criterion, first: int, second: int) -> Moved:
+    def _paired(self, criterion: Criterion, first: int, second: int) -> Influences:
         models = [self.tallies[model] for model in (first, second)]
         axis = min(models[0].clusters, key=lambda name: models[0].axis(name).size)
-        each = []
+        influences = []
         for source in models:
             units, parts = units_of(source, axis)
-            each.append(criterion.statistic.influence(parts, units.owner, source.whole))
-        concerned = np.isfinite(each[0]) & np.isfinite(each[1])
+            influences.append(criterion.statistic.influence(parts, units.owner, source.whole))
+        concerned = np.isfinite(influences[0]) & np.isfinite(influences[1])
         together = {axis: Column(units.cluster.astype(np.uint32), models[0].axis(axis).labels)}
         rows = (np.ones(len(units.owner)),)
-        return Moved(units.owner, (each[0], each[1]), concerned, rows, together)
+        return Influences(units.owner, (influences[0], influences[1]), concerned, rows, together)
 
     def resampled(
         self, needs: set[str], replicates: int, rng: np.random.Generator
     ) -> Iterator[Mapping[str, tuple[Tally, ...]]]:
-        """Sums of queries drawn again from all, or of the fewest clusters; the same for models."""
+        """Bootstrap sums of queries, or of coarser clusters, the same for all models."""
         first = self.tallies[0]
         axis = min(first.clusters, key=lambda name: first.axis(name).size)
-        size, at = first.axis(axis).size, [one.name for one in first.axes].index(axis)
+        size, at = first.axis(axis).size, [axis_.name for axis_ in first.axes].index(axis)
         for _ in range(replicates):
-            drawn = np.bincount(rng.integers(0, size, size), minlength=size)
-            again = (
-                replace(each, sums={of: v * drawn[each.cells[at]] for of, v in each.sums.items()})
-                for each in self.tallies
+            draws = np.bincount(rng.integers(0, size, size), minlength=size)
+            drawn_tallies = (
+                replace(
+                    tally,
+                    sums={key: v * draws[tally.cells[at]] for key, v in tally.sums.items()},
+                )
+                for tally in self.tallies
             )
-            yield dict.fromkeys(needs, tuple(again))
+            yield dict.fromkeys(needs, tuple(drawn_tallies))

@@ -1,4 +1,4 @@
-"""Models by name: predictions as they are, and those of fitted estimators."""
+"""Models by name, from predictions or fitted estimators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand._errors import InputError, InputTypeError
 
 
 class Models(NamedTuple):
-    """Predictions by the name of the model, and the task that estimators say they are made for."""
+    """Predictions by name of the model, and the task of the estimators."""
 
     predictions: dict[str, Any]
     task: Task | None
@@ -30,25 +30,25 @@ def named_models(predictions: Any, data: Any = None, target: Any = None) -> Mode
             f"predictions is a {type(predictions).__name__}; it must name the models: pass "
             '{"model": y_pred, …} or a dataframe with a column for each model.'
         )
-    given = {str(name): column for name, column in columns_of(predictions, "predictions").items()}
-    if not given:
+    columns = {str(name): column for name, column in columns_of(predictions, "predictions").items()}
+    if not columns:
         raise InputError("There are no models to compare: predictions is empty.")
-    estimators = {name: model for name, model in given.items() if hasattr(model, "predict")}
+    estimators = {name: model for name, model in columns.items() if hasattr(model, "predict")}
     if estimators and data is None:
         name = next(iter(estimators))
         raise InputTypeError(
             f"predictions[{name!r}] is an estimator, {type(estimators[name]).__name__}: "
             "pass data= with the rows that it should predict, or its predictions."
         )
-    made = {
+    predicted = {
         name: model.predict(features_for(model, data, target)) for name, model in estimators.items()
     }
     named = {
         name: column_of(data, column)
-        for name, column in given.items()
+        for name, column in columns.items()
         if data is not None and isinstance(column, str)
     }
-    return Models({**given, **named, **made}, _task(list(estimators.values())))
+    return Models({**columns, **named, **predicted}, _task(list(estimators.values())))
 
 
 def fetched(data: Data, predictions: Any) -> Data:
@@ -60,7 +60,7 @@ def fetched(data: Data, predictions: Any) -> Data:
 
 
 def _task(estimators: Sequence[Any]) -> Task | None:
-    """What estimators with `classes_`, or without, are made for; None where they disagree."""
+    """The task of estimators, by whether they have `classes_`; None if they disagree."""
     tasks: set[Task] = set()
     for model in estimators:
         labels = getattr(model, "classes_", None)

@@ -1,4 +1,4 @@
-"""What every two models share, of each criterion: how their values go together, and their gaps."""
+"""Correlations and gaps of every two models, by criterion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pairs_of(
     evidence: Evidence,
     confidence: float,
 ) -> dict[tuple[Criterion, int, int], Pair | None]:
-    """Every two models by every criterion; None of what has no influence of single rows."""
+    """Every two models by every criterion; None if single rows have no influences."""
     return dict(_pairs(questions, samples, evidence, confidence))
 
 
@@ -40,16 +40,22 @@ def _pairs(
     confidence: float,
 ) -> Iterator[tuple[tuple[Criterion, int, int], Pair | None]]:
     of_criterion = {
-        question.criterion: (question.settings["favorable"], [one.source for one in of])
-        for question, of in zip(questions, samples, strict=True)
+        question.criterion: (
+            question.settings["favorable"],
+            [sample.source for sample in of_models],
+        )
+        for question, of_models in zip(questions, samples, strict=True)
     }
     for criterion, (favorable, sources) in of_criterion.items():
-        moved_by = evidence.moved(criterion, sources, favorable)
+        influences_of = evidence.influences(criterion, sources, favorable)
         for a, b in combinations(range(len(sources)), 2):
-            if moved_by is None:
+            if influences_of is None:
                 yield (criterion, a, b), None
                 continue
-            moved = moved_by(a, b)
-            one, two = (criterion.table(sources[m], favorable) for m in (a, b))
-            together = moved.correlations(len(evidence.groups.labels))
-            yield (criterion, a, b), Pair(together, clearest_gap(moved, one, two, confidence))
+            influences = influences_of(a, b)
+            sample, second = (criterion.table(sources[m], favorable) for m in (a, b))
+            correlations = influences.correlations(len(evidence.groups.labels))
+            yield (
+                (criterion, a, b),
+                Pair(correlations, clearest_gap(influences, sample, second, confidence)),
+            )

@@ -1,4 +1,4 @@
-"""What a comparison consists of, before any form is given to it."""
+"""The parts of a comparison, which `Comparison` puts into different forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evenhand.criteria.questions import Question
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonParts:
-    """The tables of a comparison, and what was asked of which rows; see `Comparison`."""
+    """The tables of a comparison, with its questions and evidence; see `Comparison`."""
 
     models: tuple[str, ...]
     task: Task

@@ -25,7 +25,7 @@ PAIRS = ("model", "other", "metric", "difference", "p_value", "p_adjusted", "bey
 
 
 class Metric(NamedTuple):
-    """How well a model predicts: its key, its name in text, whether more is better and a share."""
+    """A metric of performance: key, name, whether more is better, and whether it is a share."""
 
     key: str
     name: str
@@ -48,7 +48,7 @@ CRITERION_OF = {
 
 
 def metrics_of(evidence: Evidence) -> tuple[Metric, ...]:
-    """What can be said of these predictions, the first of which is drawn; nothing without truth."""
+    """The metrics of these predictions, the first for charts; none without the truth."""
     if evidence.truth is None:
         return ()
     if isinstance(evidence, Lists):
@@ -57,7 +57,7 @@ def metrics_of(evidence: Evidence) -> tuple[Metric, ...]:
 
 
 def performance_rows(models: Sequence[str], evidence: Evidence, confidence: float) -> Iterator[Row]:
-    """A row for every model and metric, of everyone together, with the interval of each."""
+    """A row for every model and metric over all rows, with its interval."""
     together = np.zeros(len(evidence.groups.labels), dtype=np.intp)
     for metric in metrics_of(evidence):
         criterion = CRITERION_OF[metric]
@@ -78,11 +78,11 @@ def performance_rows(models: Sequence[str], evidence: Evidence, confidence: floa
 def performance_pairs(
     models: Sequence[str], evidence: Evidence, confidence: float
 ) -> Iterator[Row]:
-    """A row for every two models: whether one is better by more than chance, on the same rows.
+    """A row for every two models: whether one is significantly better, on the same rows.
 
-    Of labels without weights this is the exact test of McNemar (1947): only rows count on which
+    For labels without weights this is the exact test of McNemar (1947): only rows count on which
     one model is right and the other wrong. Otherwise it is the paired t-test of the losses, or of
-    their sums by cluster; of rankings, of how far each query moves both.
+    their sums by cluster; for rankings, of the influences of queries.
     """
     pairs = list(combinations(range(len(models)), 2))
     values = {
@@ -95,7 +95,7 @@ def performance_pairs(
         else:
             losses = [_losses(evidence, model, metric) for model in range(len(models))]
             differences = (losses[a] - losses[b] for a, b in pairs)
-            p_values = [_p_value(each, metric, evidence) for each in differences]
+            p_values = [_p_value(difference, metric, evidence) for difference in differences]
         for (a, b), p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
             first, second = models[a], models[b]
             yield {
@@ -110,22 +110,22 @@ def performance_pairs(
 
 
 def _p_of_lists(first: int, second: int, metric: Metric, evidence: Lists) -> float:
-    """Of two statistics of all rows being the same, by the queries' influence on the difference."""
+    """P-value of two equal statistics of all rows, by the queries' influence on the difference."""
     statistic = CRITERION_OF[metric].statistic
-    together, known = np.zeros(len(evidence.groups.labels), dtype=np.intp), []
-    both = [evidence.tallies[m].regrouped(together, EVERYONE) for m in (first, second)]
-    mean, other = (float(statistic.read(source).values[0, 0]) for source in both)
-    for axis in both[0].clusters:
-        moved = []
-        for source in both:
+    one_group, p_values = np.zeros(len(evidence.groups.labels), dtype=np.intp), []
+    sources = [evidence.tallies[m].regrouped(one_group, EVERYONE) for m in (first, second)]
+    mean, second_mean = (float(statistic.read(source).values[0, 0]) for source in sources)
+    for axis in sources[0].clusters:
+        influences = []
+        for source in sources:
             units, parts = units_of(source, axis)
-            moved.append(statistic.influence(parts, units.owner, source.whole)[0])
-        known.append(_student(mean - other, moved[0] - moved[1]))
-    return max(known)
+            influences.append(statistic.influence(parts, units.owner, source.whole)[0])
+        p_values.append(_student(mean - second_mean, influences[0] - influences[1]))
+    return max(p_values)
 
 
 def _losses(evidence: Labels | Numbers, model: int, metric: Metric) -> Floats:
-    """What each row costs, such that the mean loss orders models as the metric does."""
+    """The loss of each row, whose mean orders models as the metric does."""
     if isinstance(evidence, Labels):
         assert evidence.truth is not None
         wrong = evidence.predicted[model].codes != evidence.truth.codes
@@ -136,7 +136,7 @@ def _losses(evidence: Labels | Numbers, model: int, metric: Metric) -> Floats:
 
 
 def _p_value(difference: Floats, metric: Metric, evidence: Labels | Numbers) -> float:
-    """Of the paired differences of loss having mean 0; of rows in clusters the largest one."""
+    """P-value of a mean of 0 of paired differences of loss; the largest over clusterings."""
     from scipy import stats
 
     weight, clusters = evidence.weight, evidence.clusters
@@ -145,26 +145,26 @@ def _p_value(difference: Floats, metric: Metric, evidence: Labels | Numbers) -> 
     if clusters:
         share = np.ones(len(difference)) if weight is None else weight
         share = share / share.sum()
-        moved = share * (difference - share @ difference)
-        sums = [np.bincount(column.codes, moved) for column in clusters.values()]
+        contributions = share * (difference - share @ difference)
+        sums = [np.bincount(column.codes, contributions) for column in clusters.values()]
         return max(_student(float(share @ difference), part[part != 0]) for part in sums)
     if metric is ACCURACY and weight is None:
-        worse, better = (int(rows_of[side].sum()) for side in (difference > 0, difference < 0))
-        if worse + better == 0:
+        losses_, wins = (int(rows_of[side].sum()) for side in (difference > 0, difference < 0))
+        if losses_ + wins == 0:
             return 1.0
-        return float(stats.binomtest(worse, worse + better).pvalue)
+        return float(stats.binomtest(losses_, losses_ + wins).pvalue)
     share = np.ones(len(difference)) if weight is None else weight
     share = share / (share @ rows_of)
     mean = float((share * rows_of) @ difference)
     return _student(mean, (share * (difference - mean))[share > 0], rows_of[share > 0])
 
 
-def _student(mean: float, moved: Floats, times: NDArray[np.int64] | None = None) -> float:
-    """The p-value of a mean of 0, from what each row, or cluster of rows, adds to it."""
+def _student(mean: float, contributions: Floats, times: NDArray[np.int64] | None = None) -> float:
+    """P-value of a mean of 0, from the contributions of rows or clusters."""
     from scipy import stats
 
-    often = np.ones(len(moved), np.int64) if times is None else times
-    rows, error = int(often.sum()), float(np.sqrt(often @ moved**2))
+    counts = np.ones(len(contributions), np.int64) if times is None else times
+    rows, error = int(counts.sum()), float(np.sqrt(counts @ contributions**2))
     if error == 0.0 or rows < 2:
         return 1.0 if mean == 0.0 or rows < 2 else 0.0
     statistic = mean / (error * np.sqrt(rows / (rows - 1)))

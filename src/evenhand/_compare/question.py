@@ -1,4 +1,4 @@
-"""A criterion with the choices one makes about it, asked of every model at once."""
+"""A criterion with its options, evaluated for all models at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def values_of(question: Question, sources: Sources) -> Floats:
 
 
 def values_if_any(question: Question, sources: Sources) -> Floats:
-    """The same, but NaN where the measure refuses: Gini and PQ of a negative mean."""
+    """The same, with NaN where the measure is undefined: Gini and PQ of a negative mean."""
     try:
         return values_of(question, sources)
     except ValueError:
@@ -49,7 +49,7 @@ def values_if_any(question: Question, sources: Sources) -> Floats:
 
 
 def unevenness(question: Question, values: Any) -> Floats:
-    """Values of which larger is less even, for ranks: of a ratio, minus the ratio."""
+    """Values that increase with unevenness, for ranks: minus the ratio for ratios."""
     signed = np.asarray(values, dtype=np.float64)
     return -signed if measures.resolve(question.measure).falls else signed
 
@@ -70,17 +70,17 @@ def questions(
             raise InputError(f"{name} is empty; name one, or leave it out.")
     for measure in chosen_measures:
         measures.resolve(measure)
-    wanted = _usual(evidence) if criteria is None else criteria
+    names = _usual(evidence) if criteria is None else criteria
     if criteria is None and evidence.truth is None and not isinstance(evidence, Lists):
-        wanted = [name for name in wanted if name in WITHOUT_TRUTH]
+        names = [name for name in names if name in WITHOUT_TRUTH]
     settings = {"transform": transform, "favorable": favorable}
-    criteria = [_checked(name, evidence, g) for name in wanted]
-    asked = questions_of(criteria, chosen_measures, functions=True)
-    own = [isinstance(name, str) and split_name(name)[1] is not None for name in wanted]
+    criteria = [_checked(name, evidence, g) for name in names]
+    all_questions = questions_of(criteria, chosen_measures, functions=True)
+    have_measure = [isinstance(name, str) and split_name(name)[1] is not None for name in names]
     return [
         Question(question.criterion, (measure,), settings)
-        for question, is_own in zip(asked, own, strict=True)
-        for measure in ((question.criterion.measure,) if is_own else question.measures)
+        for question, has_measure in zip(all_questions, have_measure, strict=True)
+        for measure in ((question.criterion.measure,) if has_measure else question.measures)
     ]
 
 
@@ -92,15 +92,17 @@ def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:
 def _usual(evidence: Evidence) -> tuple[str, ...]:
     if isinstance(evidence, Lists):
         counted = evidence.tallies[0].sums
-        return tuple(one for one in OF_LISTS if named(one).statistic.sums <= counted.keys())
+        return tuple(name for name in OF_LISTS if named(name).statistic.sums <= counted.keys())
     return OF_LABELS if isinstance(evidence, Labels) else OF_NUMBERS
 
 
 def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criterion:
     criterion = named(name, "regression" if isinstance(evidence, Numbers) else None)
-    if criterion.takes_g and criterion == CRITERIA.get(criterion.name):  # its name says of what
-        own = "mse" if isinstance(evidence, Numbers) else "average_odds"
-        criterion = named(f"{criterion.name}({g or own})")
+    if criterion.takes_g and criterion == CRITERIA.get(
+        criterion.name
+    ):  # the name says of which statistic
+        default = "mse" if isinstance(evidence, Numbers) else "average_odds"
+        criterion = named(f"{criterion.name}({g or default})")
     if criterion.kind.about != evidence.about:
         kind, about = evidence.about, criterion.kind.about
         lacking = f"predicted {about}" if about in ("labels", "numbers") else about
@@ -116,31 +118,33 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
 
 
 def _reads_truth(criterion: Criterion) -> bool:
-    of = getattr(criterion.statistic, "of", "yhat")
-    return criterion.kind is KINDS["labels"] or of not in ("yhat", ("yhat",))
+    column = getattr(criterion.statistic, "of", "yhat")
+    return criterion.kind is KINDS["labels"] or column not in ("yhat", ("yhat",))
 
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """What is known of each model's groups by one criterion, and whether they are alike."""
+    """Estimates of each model's groups by a criterion, with p-values of equality."""
 
     estimates: tuple[Estimates, ...]
     p_values: tuple[float, ...]
 
     def samples(self, question: Question, sources: Sources) -> list[Sample]:
-        """For each model what one measure of it is."""
-        chosen = {key: value for key, value in question.options.items() if key != "favorable"}
-        settings = question.criterion.settings(**chosen)
+        """A sample for each model, by one measure."""
+        options = {key: value for key, value in question.options.items() if key != "favorable"}
+        settings = question.criterion.settings(**options)
         return [
-            Sample(source, known, settings, question.criterion.read(source, **question.options), p)
-            for source, known, p in zip(
+            Sample(
+                source, estimates, settings, question.criterion.read(source, **question.options), p
+            )
+            for source, estimates, p in zip(
                 sources[question.needs], self.estimates, self.p_values, strict=True
             )
         ]
 
 
 def tested(question: Question, sources: Sources) -> Tested:
-    """Test each model's groups by the question's criterion; the measure has no say in it."""
+    """Test each model's groups by the question's criterion, independently of the measure."""
     criterion, favorable = question.criterion, question.settings.get("favorable")
     models = sources[question.needs]
     estimates = tuple(estimates_of(source, criterion, favorable) for source in models)

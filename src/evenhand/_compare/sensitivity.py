@@ -29,14 +29,14 @@ Coarser = Callable[[Label], Label]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A coarser grouping: what it is called, and where each group goes."""
+    """A coarser grouping: its name, and the new group of each group."""
 
     name: str
     target: NDArray[np.intp]
     labels: tuple[Label, ...]
 
-    def of(self, source: Source) -> Source:
-        """The tally or distribution of the coarser groups; no row is counted again."""
+    def regroup(self, source: Source) -> Source:
+        """The tally or distribution of the coarser groups, without counting rows again."""
         return source.regrouped(self.target, self.labels)
 
 
@@ -46,12 +46,14 @@ def views(
     depth: int,
     groupings: Mapping[str, Coarser] | None = None,
 ) -> Iterator[View]:
-    """Columns alone and up to `depth` together, bins two by two, and groupings of the caller's."""
+    """Columns alone and up to `depth` together, merged bins, and groupings of the caller."""
     for size in range(1, min(depth, len(names) - 1) + 1):
-        for chosen in combinations(range(len(names)), size):
-            yield _view(" × ".join(names[i] for i in chosen), labels, partial(_kept, names, chosen))
+        for places in combinations(range(len(names)), size):
+            yield _view(" × ".join(names[i] for i in places), labels, partial(_kept, names, places))
     for i, name in enumerate(names):
-        bins = [part for part in union(_parts(one, names)[i] for one in labels) if _is_bin(part)]
+        bins = [
+            part for part in union(_parts(label, names)[i] for label in labels) if _is_bin(part)
+        ]
         for wider in _widened(bins):
             called = f"{name} in {len(set(wider.values()))} bins"
             yield _view(called, labels, partial(_renamed, names, i, wider))
@@ -62,22 +64,22 @@ def views(
 
 
 def _view(name: str, labels: tuple[Label, ...], coarser: Coarser) -> View:
-    moved = [coarser(label) for label in labels]
-    kept = union(moved)
-    return View(name, positions(moved, kept), kept)
+    new_labels = [coarser(label) for label in labels]
+    distinct = union(new_labels)
+    return View(name, positions(new_labels, distinct), distinct)
 
 
 def _parts(label: Label, names: tuple[str, ...]) -> tuple[Label, ...]:
-    """The label's entry in each column; groups merged before belong to no entry."""
+    """The label's part in each column; merged groups have none."""
     if len(names) > 1 and isinstance(label, tuple):
         return label
     return (label,) * len(names)
 
 
-def _kept(names: tuple[str, ...], chosen: tuple[int, ...], label: Label) -> Label:
+def _kept(names: tuple[str, ...], places: tuple[int, ...], label: Label) -> Label:
     if not isinstance(label, tuple):
         return label
-    parts = tuple(_parts(label, names)[i] for i in chosen)
+    parts = tuple(_parts(label, names)[i] for i in places)
     return parts[0] if len(parts) == 1 else parts
 
 
@@ -96,7 +98,7 @@ def _is_bin(part: Label) -> bool:
 
 
 def _widened(bins: list[Any]) -> Iterator[dict[Label, Label]]:
-    """Neighbors merged two by two, then four by four, down to two bins."""
+    """Neighboring bins merged two by two, then four by four, down to two bins."""
     width = 2
     while len(bins) > width:
         starts = [i - i % width for i in range(len(bins))]
@@ -124,7 +126,7 @@ ORDERS = (
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A question asked in one way, and which choice that was."""
+    """A question with one option changed, and the name of that option."""
 
     varied: str
     name: str
@@ -139,18 +141,18 @@ def settings_of(
     transforms: Sequence[str],
     aggregates: Sequence[str],
 ) -> list[Setting]:
-    """The default first, then each choice made otherwise, where it makes a difference."""
+    """The default first, then each other option that makes a difference."""
     _check_names("transforms", transforms, ("raw", *measures.TRANSFORMS))
     _check_names("aggregates", aggregates, tuple(measures.AGGREGATES))
     settings = [Setting("default", base.measure_name, base)]
     for measure in dict.fromkeys(question.measure for question in questions):
         if measure == base.measure:
             continue
-        other = base.with_options(measure=measure)
-        settings.append(Setting("measure", other.measure_name, other))
+        changed = base.with_options(measure=measure)
+        settings.append(Setting("measure", changed.measure_name, changed))
     for p, q in ORDERS if orders is None else _pairs(orders):
-        other = base.with_options(measure=partial(measures.pq, p=p, q=q))
-        settings.append(Setting("orders", other.measure_name, other))
+        changed = base.with_options(measure=partial(measures.pq, p=p, q=q))
+        settings.append(Setting("orders", changed.measure_name, changed))
     if measures.resolve(base.measure).is_relative:
         settings += [Setting("transform", t, base.with_options(transform=t)) for t in transforms]
     if base.criterion.statistic.over and not base.criterion.statistic.sweeps:
@@ -158,10 +160,10 @@ def settings_of(
     return settings
 
 
-def _check_names(what: str, names: Any, known: Sequence[str]) -> None:
+def _check_names(what: str, names: Any, choices: Sequence[str]) -> None:
     listed = names if isinstance(names, list | tuple) else [names]
-    if isinstance(names, str) or any(name not in known for name in map(str, listed)):
-        raise InputError(f"{what} is a list of {', '.join(map(repr, known))}; not {names!r}.")
+    if isinstance(names, str) or any(name not in choices for name in map(str, listed)):
+        raise InputError(f"{what} is a list of {', '.join(map(repr, choices))}; not {names!r}.")
 
 
 def _pairs(orders: Any) -> list[list[float]]:
@@ -185,7 +187,9 @@ def sensitivity_rows(
     """A row for every setting and model; `settings` are those of each criterion."""
     sources = evidence.observed({of_criterion[0].question.needs for of_criterion in settings})
     regrouped = {
-        view.name: {need: tuple(map(view.of, each)) for need, each in sources.items()}
+        view.name: {
+            need: tuple(map(view.regroup, of_models)) for need, of_models in sources.items()
+        }
         for view in coarser
     }
     for of_criterion in settings:
@@ -194,10 +198,10 @@ def sensitivity_rows(
         p_values = _p_values(base, sources, verdicts)
         for setting in of_criterion:
             yield from _rows(models, setting, sources, default, p_values, level)
-        for name, moved in regrouped.items():
-            p_values = _p_values(base, moved, verdicts)
+        for name, coarse_sources in regrouped.items():
+            p_values = _p_values(base, coarse_sources, verdicts)
             coarse = Setting("groups", name, base)
-            yield from _rows(models, coarse, moved, default, p_values, level)
+            yield from _rows(models, coarse, coarse_sources, default, p_values, level)
 
 
 def _rows(
@@ -232,7 +236,7 @@ def _rows(
 
 
 def _p_values(question: Question, sources: Sources, verdicts: bool) -> Sequence[float]:
-    """Of all groups being alike, for each model; no choice but that of the groups matters."""
+    """P-value of equal groups for each model; of the options only the groups matter."""
     if verdicts:
         return tested(question, sources).p_values
     return [np.nan] * len(sources[question.needs])

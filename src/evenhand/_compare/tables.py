@@ -30,7 +30,7 @@ KENDALL = ("criterion", "measure", "other_criterion", "other_measure", "tau", "l
 
 
 def table(rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Columns:
-    """The columns of rows, by name, even where there are no rows."""
+    """The columns of rows by name, also if there are no rows."""
     rows = list(rows)
     return {name: [row[name] for row in rows] for name in names}
 
@@ -38,7 +38,7 @@ def table(rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Columns:
 def resampled(
     evidence: Evidence, questions: Sequence[Question], replicates: int, rng: np.random.Generator
 ) -> Floats:
-    """Values (replicates, questions, models) in rows drawn again, the same rows for all models."""
+    """Bootstrap values (replicates, questions, models), on the same rows for all models."""
     needs = {question.needs for question in questions}
     return np.concatenate(
         [
@@ -57,12 +57,12 @@ def value_rows(
 ) -> Iterator[Row]:
     """A row for every criterion, measure and model; p-values adjusted over models and criteria."""
     hypotheses = {question.criterion.statistic.hypothesis: question for question in questions}
-    p_values = np.array([tests[one.criterion].p_values for one in hypotheses.values()])
+    p_values = np.array([tests[question_.criterion].p_values for question_ in hypotheses.values()])
     adjusted = dict(zip(hypotheses, _holm(p_values), strict=True))
     for question, of_models in zip(questions, samples, strict=True):
-        seen = [float(sample.reading) for sample in of_models]
-        places = ranks(unevenness(question, seen)).tolist()
-        ours = adjusted[question.criterion.statistic.hypothesis]
+        values = [float(sample.reading) for sample in of_models]
+        places = ranks(unevenness(question, values)).tolist()
+        p_adjusted = adjusted[question.criterion.statistic.hypothesis]
         for m, sample in enumerate(of_models):
             interval = sample.interval(confidence)
             yield {
@@ -72,8 +72,8 @@ def value_rows(
                 "low": interval.low,
                 "high": interval.high,
                 "p_value": tests[question.criterion].p_values[m],
-                "p_adjusted": float(ours[m]),
-                "verdict": verdict(interval.value, float(ours[m]), 1 - confidence),
+                "p_adjusted": float(p_adjusted[m]),
+                "verdict": verdict(interval.value, float(p_adjusted[m]), 1 - confidence),
             }
 
 
@@ -81,25 +81,30 @@ def difference_rows(
     models: Sequence[str],
     questions: Sequence[Question],
     samples: Sequence[Sequence[Sample]],
-    together: Mapping[tuple[Criterion, int, int], Floats | None],
+    correlations: Mapping[tuple[Criterion, int, int], Floats | None],
     confidence: float,
 ) -> Iterator[Row]:
     """A row for every two models, by every question; p-values adjusted over pairs and criteria."""
     pairs = list(combinations(range(len(models)), 2))
     rows = [
-        [difference(of[a], of[b], together[question.criterion, a, b], confidence) for a, b in pairs]
-        for question, of in zip(questions, samples, strict=True)
+        [
+            difference(
+                of_models[a], of_models[b], correlations[question.criterion, a, b], confidence
+            )
+            for a, b in pairs
+        ]
+        for question, of_models in zip(questions, samples, strict=True)
     ]
-    adjusted = _by_measure(questions, [[each.p_value for each in row] for row in rows])
+    adjusted = _by_measure(questions, [[result.p_value for result in row] for row in rows])
     for question, row, p_values in zip(questions, rows, adjusted, strict=True):
-        for (a, b), each, p in zip(pairs, row, p_values, strict=True):
+        for (a, b), result, p in zip(pairs, row, p_values, strict=True):
             yield {
                 **_named(question, models[a]),
                 "other": models[b],
-                "difference": each.value,
-                "low": each.low,
-                "high": each.high,
-                "p_value": each.p_value,
+                "difference": result.value,
+                "low": result.low,
+                "high": result.high,
+                "p_value": result.p_value,
                 "p_adjusted": p,
                 "beyond_chance": bool(p <= 1 - confidence),
             }
@@ -108,7 +113,7 @@ def difference_rows(
 def _by_measure(
     questions: Sequence[Question], p_values: Sequence[Sequence[float]]
 ) -> list[list[float]]:
-    """Holm's over all pairs and criteria, for each measure by itself."""
+    """P-values adjusted (Holm) over all pairs and criteria, separately for each measure."""
     adjusted = np.array(p_values, dtype=np.float64).reshape(len(questions), -1)
     names = np.array([question.measure_name for question in questions])
     for name in np.unique(names):
@@ -119,7 +124,7 @@ def _by_measure(
 
 
 def _holm(p_values: Floats) -> Floats:
-    """Adjusted over the whole table."""
+    """P-values adjusted over the full table."""
     return holm(p_values.ravel()).reshape(p_values.shape)
 
 
@@ -136,21 +141,21 @@ def rank_rows(
 
 
 def kendall_rows(
-    questions: Sequence[Question], values: Floats, drawn: Floats, confidence: float
+    questions: Sequence[Question], values: Floats, values_drawn: Floats, confidence: float
 ) -> Iterator[Row]:
-    """Kendall's τ-b of every two rankings, with its range over rows drawn again."""
+    """Kendall's τ-b of every two rankings, with its bootstrap range."""
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     for a, b in combinations(range(len(questions)), 2):
-        one, two = (partial(unevenness, questions[at]) for at in (a, b))
-        again = kendall(one(drawn[:, a]), two(drawn[:, b]))
-        again = again[~np.isnan(again)]
-        low, high = np.quantile(again, ends) if len(again) else (np.nan, np.nan)
+        first, second = (partial(unevenness, questions[at]) for at in (a, b))
+        replicated = kendall(first(values_drawn[:, a]), second(values_drawn[:, b]))
+        replicated = replicated[~np.isnan(replicated)]
+        low, high = np.quantile(replicated, ends) if len(replicated) else (np.nan, np.nan)
         yield {
             "criterion": questions[a].criterion.name,
             "measure": questions[a].measure_name,
             "other_criterion": questions[b].criterion.name,
             "other_measure": questions[b].measure_name,
-            "tau": float(kendall(one(values[a]), two(values[b]))),
+            "tau": float(kendall(first(values[a]), second(values[b]))),
             "low": float(low),
             "high": float(high),
         }

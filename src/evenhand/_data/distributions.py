@@ -363,9 +363,8 @@ def _weighted(weights: Floats, counts: NDArray[np.intp]) -> tuple[Floats, Floats
     """F before and after each row of weights, group by group."""
     group = np.repeat(np.arange(len(counts)), counts)
     total = np.bincount(group, weights, minlength=len(counts))
-    grown = np.append(
-        0.0, np.cumsum(weights / total[group])
-    )  # keeps groups that are light next to others
+    # Running sums of shares, as a light group's weights would drown in those of heavy ones.
+    grown = np.append(0.0, np.cumsum(weights / total[group]))
     ends = np.cumsum(counts)
     base = np.repeat(grown[ends - counts], counts)
     after = (grown[1:] - base) / (np.repeat(grown[ends], counts) - base)
