@@ -17,7 +17,7 @@ from evenhand.mitigation.crossfit.rows import (
     Codes,
     Floats,
     check_everyone,
-    check_nobody_dropped,
+    check_none_dropped,
     places_of,
 )
 from evenhand.mitigation.transport.plan import Plan, Supply, Support
@@ -82,7 +82,7 @@ def read_amounts(
     if max(np.abs(column).max() for column in columns) > LARGEST:
         raise InputError(f"Amounts beyond {LARGEST:g} cannot be squared and added up: scale them.")
     if like is None:
-        check_nobody_dropped(rows.whom)
+        check_none_dropped(rows.whom)
         if len(rows.whom.labels) < 2:
             raise InputError(
                 f"There is one group, {rows.whom.labels}; a frontier compares several."

@@ -33,7 +33,7 @@ def notes(rows: Rows, judge: str, maps: Calibration | None = None) -> tuple[str,
     sentences = [_knowledge(rows)]
     believed = rows if maps is None else maps.applied(rows)
     if maps is not None:
-        sentences.append(maps.told())
+        sentences.append(maps.sentence())
     if rows.truth is not None and believed.are_probabilities and not rows.unknown:
         warning = miscalibrated(believed)
         if warning and judge == "scores":

@@ -132,7 +132,7 @@ def _output(name: str, content: str) -> click.Option:
 
 PARAMETERS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, metavar="FILE…"),
-    *(role_option(name) for name, one in ROLES.items() if one.option),
+    *(role_option(name) for name, role in ROLES.items() if role.option),
     *PROBABLE,
     _option(
         "--criterion",

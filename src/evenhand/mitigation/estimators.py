@@ -117,7 +117,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
         tags.classifier_tags.poor_score = True  # where groups differ, equal treatment has a price
         return tags
 
-    def _tell_shared(self, rows: Rows) -> None:
+    def _note_shared_draws(self, rows: Rows) -> None:
         chances = self._decide(rows.X, rows.group)
         at_random = np.flatnonzero(chances.max(axis=1) < 1)
 
@@ -126,7 +126,7 @@ class GroupClassifier(ClassifierMixin, GroupReader, ABC):  # type: ignore[misc]
             decided[at_random] = np.eye(len(self.classes_))[drawn(chances[at_random], lots)]
             return self._bounded(rows, decided)
 
-        self._tell_ties(rows, at_random, bounded)
+        self._note_ties(rows, at_random, bounded)
 
     def _bounded(self, rows: Rows, decided: Floats) -> tuple[float, float] | None:  # noqa: ARG002
         """The bounded quantity of decisions on the fitting rows, and the bound."""
@@ -243,9 +243,9 @@ class GroupRegressor(RegressorMixin, GroupReader, ABC):  # type: ignore[misc]
         values = self._regress(X, np.where(strangers, 0, group))
         return np.where(strangers, self._base(X), values) if strangers.any() else values
 
-    def _tell_shared(self, rows: Rows) -> None:
+    def _note_shared_draws(self, rows: Rows) -> None:
         everyone = np.arange(len(rows.y))
-        self._tell_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
+        self._note_ties(rows, everyone, lambda lots: self._bounded(rows, lots))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:  # noqa: ARG002
         """The bounded quantity where the fitting rows have these draws, and the bound."""

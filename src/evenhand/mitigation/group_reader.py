@@ -165,9 +165,9 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         """
         check_order(X=X, y=y, sample_weight=sample_weight)
         rows = self._read(X, y, sample_weight)
-        with self._telling_text(rows.X):
+        with self._naming_text_columns(rows.X):
             self._fit(rows)
-        self._tell_shared(rows)
+        self._note_shared_draws(rows)
         return self
 
     @abstractmethod
@@ -179,7 +179,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         """Learn from the rows; `sensitive_`, `notes_` and `classes_` are there already."""
 
     @abstractmethod
-    def _tell_shared(self, rows: Rows) -> None:
+    def _note_shared_draws(self, rows: Rows) -> None:
         """Note how the bound changes where people with equal values share a draw."""
 
     @available_if(_draws)  # type: ignore[untyped-decorator]
@@ -213,7 +213,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             return hashes if only is None else hashes[only]
         return lots(_some(self._ids(X), only), key=key)
 
-    def _tell_ties(self, rows: Rows, at_random: Codes, bounded: Callable[[Floats], Any]) -> None:
+    def _note_ties(self, rows: Rows, at_random: Codes, bounded: Callable[[Floats], Any]) -> None:
         """Note how far equal rows exceed the bound where they are decided one by one.
 
         `bounded` gives what the method bounds, where these rows have some lots, and the bound; or
@@ -305,7 +305,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
         return self.sensitive_.features(X, self.sees_group)
 
     @contextmanager
-    def _telling_text(self, X: Any) -> Iterator[None]:
+    def _naming_text_columns(self, X: Any) -> Iterator[None]:
         """Where a base model refuses text, name the columns and the way out."""
         try:
             yield
@@ -346,7 +346,7 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             )
         return codes
 
-    def _tell_unbound(
+    def _note_unbound(
         self, quantity: str, value: float, measure: MeasureLike = "mpd", bound: str = "epsilon"
     ) -> None:
         """Note that the bound changes nothing; it may be in another unit than intended.
@@ -413,7 +413,7 @@ class PathFitter(GroupReader, ABC):
         """
         first = clone(self)
         rows = first._read(X, y, sample_weight)
-        with first._telling_text(rows.X):
+        with first._naming_text_columns(rows.X):
             yield from first._path(rows, grid)
 
     @abstractmethod

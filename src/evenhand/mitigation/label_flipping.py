@@ -97,7 +97,7 @@ class LabelFlippingClassifier(GroupClassifier):
         if abs(best.disparity) > self.epsilon:
             best = search.weakest(best, self.epsilon)
         else:
-            self._tell_unbound(f"{self._asked}.mpd", abs(best.disparity))
+            self._note_unbound(f"{self._asked}.mpd", abs(best.disparity))
         self.estimator_, self.strength_ = refitting.assembled(best.model), best.strength
         if abs(best.disparity) > self.epsilon:
             self.notes_ += (

@@ -129,7 +129,7 @@ class ParityReductionRegressor(GroupRegressor):
         self.loss_, self.excess_, self.n_iter_ = mixture.loss, mixture.excess, self.max_iter
         excess = float(np.abs(responses[0].excess).max())  # of the model without a price
         if excess <= self.epsilon:
-            self._tell_unbound("the largest excess of a group over everyone", excess)
+            self._note_unbound("the largest excess of a group over everyone", excess)
 
     def _regress(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
         predictions = self.predict_each(X)

@@ -177,7 +177,7 @@ class _Penalized(GroupReader):
             *training.fit(self.network_, batch, held_out, self._seed),
         ]
 
-    def _tell_loose(self, rows: Rows, predicted: NDArray[Any], unit: str = "") -> None:
+    def _note_loose(self, rows: Rows, predicted: NDArray[Any], unit: str = "") -> None:
         """Note that the bound was never active, if so; the fit is as without it."""
         if self.bound is None or self.term_ is None or self.term_.pushed:
             return
@@ -192,7 +192,7 @@ class _Penalized(GroupReader):
             measure=measure,
         )
         quantity = f"{self._asked}.{measure.name}{unit}"
-        self._tell_unbound(quantity, value, measure, "bound")
+        self._note_unbound(quantity, value, measure, "bound")
 
     def _way_to_encode(self, columns: str) -> str:
         return f"write {columns} in numbers, as OrdinalEncoder does"
@@ -296,7 +296,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
                 place = np.searchsorted(labels, self.classes_)
                 rows = Rows(rows.X, place[rows.y], rows.group, rows.sample_weight)
                 self.classes_ = labels
-            with self._telling_text(rows.X):
+            with self._naming_text_columns(rows.X):
                 self._start(rows, len(self.classes_))
         else:
             X = self._checked(X, reset=False)
@@ -311,7 +311,7 @@ class PenalizedClassifier(_Penalized, GroupClassifier):
         self.history_ = []
         self._start(rows, len(self.classes_))
         self._train(rows, self.max_epochs)
-        self._tell_loose(rows, self._outputs(rows.X).argmax(dim=1).numpy())
+        self._note_loose(rows, self._outputs(rows.X).argmax(dim=1).numpy())
 
     def _train(self, rows: Rows, epochs: int) -> None:
         from torch.nn import functional
@@ -390,7 +390,7 @@ class PenalizedRegressor(_Penalized, GroupRegressor):
 
         scaled = ((rows.y - self.center_) / self.unit_).astype(np.float32)
         self._run(rows, torch.as_tensor(scaled), loss, link, self.max_epochs)
-        self._tell_loose(rows, self._outputs(rows.X)[:, 0].numpy(), " in standard deviations of y")
+        self._note_loose(rows, self._outputs(rows.X)[:, 0].numpy(), " in standard deviations of y")
 
     def _regress(self, X: Any, group: Any) -> Floats:  # noqa: ARG002
         return np.asarray(self.center_ + self.unit_ * self._outputs(X)[:, 0].numpy())

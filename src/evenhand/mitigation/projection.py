@@ -105,7 +105,7 @@ class ProjectionClassifier(GroupClassifier):
         if not self.prices_.any():
             p = smoothed(self._base_probabilities(rows.X))
             difference = self.ratios_.largest_difference(p, rows.group, rows.weight)
-            self._tell_unbound(
+            self._note_unbound(
                 "the largest relative difference of a group from everyone", difference
             )
 

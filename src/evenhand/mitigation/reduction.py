@@ -118,7 +118,7 @@ class ReductionClassifier(GroupClassifier):
         excess = float(problem.excess(game.accepted[0]).max())  # of the model without a price
         if excess <= 0:
             quantity = f"the largest difference between a group and everyone ({self._asked})"
-            self._tell_unbound(quantity, excess + self.epsilon)
+            self._note_unbound(quantity, excess + self.epsilon)
 
     def _decide(self, X: Any, group: Codes) -> Floats:  # noqa: ARG002
         features = self._features(X)

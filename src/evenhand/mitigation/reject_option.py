@@ -111,7 +111,7 @@ class RejectOptionClassifier(PathFitter, GroupClassifier):
         self._choose()
         free = self.grid_.best(np.inf)
         if abs(free.disparity) <= self.epsilon:
-            self._tell_unbound(f"the difference in {self._asked}", abs(free.disparity))
+            self._note_unbound(f"the difference in {self._asked}", abs(free.disparity))
 
     def _choose(self) -> Self:
         """Choose the best point of the grid for this `epsilon`."""

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
 
 MEASURE = "mpd"
-ASKED = {
+CRITERIA_OF = {
     DECISIONS: ("statistical_parity", "equalized_odds", "equal_opportunity", "average_odds"),
     PROBABILITIES: ("strong_parity", "performance_parity"),
 }
-OF_REGRESSIONS = ("strong_parity", "weak_parity")
-OWN = frozenset(name for name, one in METHODS.items() if one.citation.startswith("evenhand"))
+REGRESSION_CRITERIA = ("strong_parity", "weak_parity")
+OWN = frozenset(name for name, method in METHODS.items() if method.citation.startswith("evenhand"))
 PUBLISHED = frozenset({**METHODS, **ADAPTERS}) - OWN
 
 
@@ -158,7 +158,7 @@ def _boards(store: Store, results: Results, measure: str, loss: float) -> tuple[
             for other in questions
             if topic(other) == topic(question) and other != question
         }
-        output = PROBABILITIES if question.criterion in ASKED[PROBABILITIES] else DECISIONS
+        output = PROBABILITIES if question.criterion in CRITERIA_OF[PROBABILITIES] else DECISIONS
         by_track: dict[tuple[str, str], list[Any]] = {}
         for area in areas(results, question.name, loss=loss):
             track = tracks[area.problem]
@@ -319,7 +319,7 @@ def write_leaderboard(
     return path
 
 
-def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
+def _picture(scored: Results, board: Board, number: int) -> dict[str, Any]:
     """Mean ranks with bars over those that may be equal, areas and losses with intervals."""
     from markupsafe import Markup
 
@@ -329,7 +329,7 @@ def _picture(found: Results, board: Board, number: int) -> dict[str, Any]:
     def make(results: Results) -> Drawing:
         return ranking_figure(results, board.ranking)
 
-    ((_, drawing),) = drawn(found, {"ranking": make})
+    ((_, drawing),) = drawn(scored, {"ranking": make})
     return {"svg": Markup(inline(drawing, f"b{number}")), "told": drawing.text}
 
 
@@ -338,14 +338,14 @@ def _questions(measure: str) -> Questions:
     measures = dict.fromkeys((measure, *MEASURES))
     classified = [
         Question(name, key, g="auroc" if name == "performance_parity" else None)
-        for name in (*ASKED[DECISIONS], *ASKED[PROBABILITIES])
+        for name in (*CRITERIA_OF[DECISIONS], *CRITERIA_OF[PROBABILITIES])
         for key in measures
     ]
     return {
         "classification": (Question("accuracy"), *classified),
         "regression": (
             *(question for question in QUESTIONS["regression"] if question.measure is None),
-            *(Question(name, key) for name in OF_REGRESSIONS for key in measures),
+            *(Question(name, key) for name in REGRESSION_CRITERIA for key in measures),
         ),
     }
 

@@ -94,7 +94,7 @@ def check_submission(folder: str | Path, store: Store | str | Path) -> Submissio
     folder = Path(folder)
     store = store if isinstance(store, Store) else Store(Path(store))
     metadata = _metadata(folder)
-    _refuse_taken(metadata["method"], folder, store)
+    _refuse_used_name(metadata["method"], folder, store)
     references = _references(store, metadata["base"])
     if not references:
         plain = (run for run in store.entries().values() if run["method"] == BASE)
@@ -345,7 +345,7 @@ def _matrix(frame: Any, kind: str, classes: tuple[str, ...]) -> Any:
     return np.clip(matrix, 0, 1) / matrix.sum(axis=1, keepdims=True)
 
 
-def _refuse_taken(method: str, folder: Path, store: Store) -> None:
+def _refuse_used_name(method: str, folder: Path, store: Store) -> None:
     """Refuse the name of a method of the benchmark: one row would mix two methods."""
     own = {entry["method"] for entry in store.current()[0].values() if "submission" not in entry}
     if method in own | set(METHODS) | set(ADAPTERS):

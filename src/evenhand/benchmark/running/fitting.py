@@ -63,7 +63,7 @@ class Work:
         X, seed = scored(scores), scores.about["seed"]
         rows = _fitted_rows(np.flatnonzero(scores.fits), treatment, seed)
         y = scores.y[rows]
-        base = _given(scores.n_classes)
+        base = _score_reader(scores.n_classes)
         options = {"group": GROUP, "sees_group": True, "prefit": True, "unseen": "base"}
         options |= {"random_state": seed, "favorable": scores.about["favorable"]}
         if "row_id" in _parameters(
@@ -194,7 +194,7 @@ def _base(treatment: Treatment, prepared: Prepared) -> Any:
     return clone(prepared.model) if treatment.method.needs_base else None
 
 
-def _given(n_classes: int) -> Any:
+def _score_reader(n_classes: int) -> Any:
     if n_classes:
         return GivenProbabilities(score_names(n_classes))
     return GivenScores(score_names(1)[0])

@@ -40,7 +40,7 @@ COST = {"base": 8.0, "pre": 15.0, "in": 30.0, "post": 1.0}  # CPU time on Adult,
 SHARES = 4  # jobs for each worker, so that none waits long for the last
 
 
-class Done(NamedTuple):
+class JobResult(NamedTuple):
     """How many runs of a job have a result, and how many failed."""
 
     finished: int
@@ -54,19 +54,19 @@ class Job:
     runs: tuple[Run, ...]
     only_base: bool = False  # fit and store the base model, for others
 
-    def __call__(self, store: Store) -> Done:
+    def __call__(self, store: Store) -> JobResult:
         """Do the runs one after another; each is stored before the next begins."""
         with threadpool_limits(1):
             split = _Split(self.runs[0], store)
             if self.only_base:
                 split.scores  # noqa: B018
-                return Done(0, 0)
+                return JobResult(0, 0)
             failed = 0
             for runs in by_treatment(self.runs):
                 for outcome in _outcomes(split, runs):
                     _keep(store, outcome)
                     failed += outcome.error is not None
-        return Done(len(self.runs) - failed, failed)
+        return JobResult(len(self.runs) - failed, failed)
 
     @cached_property
     def rows(self) -> int:

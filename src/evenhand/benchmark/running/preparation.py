@@ -213,7 +213,7 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
         numbers = "onehot" if tags is not None and tags.sparse else "dense"
         encoding = "ordinal" if "categorical_features" in parameters else numbers
     if encoding == "none":
-        return _named(X), model
+        return _named_columns(X), model
     if encoding == "ordinal":
         matrix, is_category = codes(X)
         if tags is None or not tags.allow_nan:
@@ -225,7 +225,7 @@ def encoded(X: pd.DataFrame, model: Any, base: Base, fitted: int) -> tuple[Any, 
     return (matrix.toarray() if encoding == "dense" else matrix), model
 
 
-def _named(X: pd.DataFrame) -> pd.DataFrame:
+def _named_columns(X: pd.DataFrame) -> pd.DataFrame:
     """Columns that are not quantities as categories whose names are texts."""
     categorical = X.columns.difference(X.select_dtypes("number").columns)
     columns = {name: X[name].astype("category").cat.rename_categories(str) for name in categorical}

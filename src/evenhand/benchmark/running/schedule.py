@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from evenhand._errors import require
 from evenhand.benchmark.design.studies import Design, Run, Skipped
 from evenhand.benchmark.progress import LAYOUT, is_watched
-from evenhand.benchmark.running.jobs import Done, Job, described_entry, jobs, restore_truths
+from evenhand.benchmark.running.jobs import Job, JobResult, described_entry, jobs, restore_truths
 from evenhand.benchmark.store import Store
 
 BYTES_PER_ROW = 1500  # 800 were measured at the peak, on over a million rows in 550 columns
@@ -174,18 +174,18 @@ def _workers(n_jobs: int | None) -> int:
     return cpu_count() if n_jobs is None else n_jobs
 
 
-def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[Done]:
+def _finished(todo: list[Job], store: Store, n_jobs: int | None) -> Iterator[JobResult]:
     from joblib import Parallel, delayed, parallel_config
 
     for workers, batch in _batches(todo, _workers(n_jobs)):
         with parallel_config(**_backend(workers)), threadpool_limits(1):
             parallel = Parallel(return_as="generator_unordered", batch_size=1)
-            if _is_here():
-                yield from parallel(delayed(_done)(job, store) for job in batch)
+            if _is_local():
+                yield from parallel(delayed(_do)(job, store) for job in batch)
             else:
                 _forget_workers(batch)
                 sent = ((_pickler().dumps(job), sys.path, store) for job in batch)
-                yield from parallel(delayed(_done_there)(*message) for message in sent)
+                yield from parallel(delayed(_do_elsewhere)(*message) for message in sent)
 
 
 def _batches(todo: list[Job], limit: int) -> Iterable[tuple[int, list[Job]]]:
@@ -210,7 +210,7 @@ def _backend(workers: int) -> dict[str, Any]:
     return {"backend": "loky", "n_jobs": workers, "inner_max_num_threads": 1}
 
 
-def _is_here() -> bool:
+def _is_local() -> bool:
     """Whether jobs run in this process, on the code that is loaded here."""
     from joblib.parallel import get_active_backend
 
@@ -233,14 +233,14 @@ def _pickler() -> Any:
         return import_module("joblib.externals.cloudpickle")
 
 
-def _done(job: Job, store: Store) -> Done:
+def _do(job: Job, store: Store) -> JobResult:
     return job(store)
 
 
-def _done_there(job: bytes, paths: list[str], store: Store) -> Done:
+def _do_elsewhere(job: bytes, paths: list[str], store: Store) -> JobResult:
     """Do a job in another process, which finds modules where this one does."""
     sys.path += [path for path in paths if path not in sys.path]
-    done: Done = _pickler().loads(job)(store)
+    done: JobResult = _pickler().loads(job)(store)
     return done
 
 

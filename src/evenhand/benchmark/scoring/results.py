@@ -377,7 +377,7 @@ def _wide(results: Results) -> Any:
 def _rounded(column: Any) -> Any:
     """Five digits: predictions are stored with hardly more, and the other bits do not compress.
 
-    >>> [round(float(one), 7) for one in _rounded(np.array([0.123456789, 1.0, np.nan]))]
+    >>> [round(float(value), 7) for value in _rounded(np.array([0.123456789, 1.0, np.nan]))]
     [0.123457, 1.0, nan]
     """
     bits = np.asarray(column, dtype=np.float32).view(np.uint32)

@@ -70,7 +70,7 @@ def _from_counts(
 ) -> SplitScores:
     """Expected answers, those about labels from counts that were kept: files are not read again."""
     keys = [entry["key"] for entry in entries]
-    tally = _stacked(kept_counts(store, entries, truth), truth)
+    tally = _stacked(stored_counts(store, entries, truth), truth)
     values = np.full((len(questions), len(keys)), np.nan)
     of_labels = _kinds(questions)[0]
     for place in of_labels:
@@ -101,7 +101,7 @@ def _joined(
     )
 
 
-def kept_counts(store: Store, entries: Sequence[Entry], truth: Truth) -> Floats:
+def stored_counts(store: Store, entries: Sequence[Entry], truth: Truth) -> Floats:
     """Expected counts of runs on one split (runs × cells), stored next to the scores.
 
     They are a thousand times smaller than predictions, and all that a question about labels asks

@@ -133,7 +133,7 @@ class Calibration:
                     prices[at, block] = own.taken_in(prices[at, block])
         return replace(rule, prices=prices)
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """A sentence on the maps in use."""
         own, common = (self.kinds.count(kind) for kind in ("own", "common"))
         unmapped = len(self.kinds) - own - common

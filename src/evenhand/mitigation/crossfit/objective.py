@@ -24,11 +24,11 @@ from evenhand.mitigation.optimal import (
     RATES,
     RateForms,
     Requirement,
-    altogether,
     at_least,
     at_most,
     compared,
     evenly,
+    in_total,
     near,
     rate_forms,
     require_convex,
@@ -88,7 +88,7 @@ class Objective:
             selection = rate_forms("selection_rate_ratio", mass, favorable)
             share = mass.sum(axis=1)
             name = f"{self.capacity:.4g} of all selected"
-            further.append(altogether(name, selection, share, self.capacity))
+            further.append(in_total(name, selection, share, self.capacity))
         return [first, *further]
 
     def forms(self, mass: Floats, favorable: int | None) -> RateForms:

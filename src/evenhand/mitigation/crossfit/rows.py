@@ -181,7 +181,7 @@ def read_rows(
         class_labels, best = _classes(truth, scores, labels, favorable)
         code, group_labels = np.asarray(membership.codes, dtype=np.intp), tuple(membership.labels)
         if matrix is None:
-            check_nobody_dropped(membership)
+            check_none_dropped(membership)
     single, turned = scores.shape[1] == 1, False
     if single:
         if len(class_labels) != 2:
@@ -285,7 +285,7 @@ def _is_turned(known: Sequence[Label], best: int | None, favorable: Label, score
     return scored_label(known, score_of, favorable) != known[best]
 
 
-def check_nobody_dropped(whom: Groups) -> None:
+def check_none_dropped(whom: Groups) -> None:
     """Refuse dropped groups: their rows would have no decision."""
     if (whom.codes >= len(whom.labels)).any():
         raise InputError("Rows of rare groups were left out: merge them instead of dropping.")

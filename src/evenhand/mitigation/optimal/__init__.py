@@ -7,10 +7,10 @@ from evenhand.mitigation.optimal.problem import Problem, compared, problem, stat
 from evenhand.mitigation.optimal.rates import ONE_CLASS, RATES, RateForms, rate_forms
 from evenhand.mitigation.optimal.requirements import (
     Requirement,
-    altogether,
     at_least,
     at_most,
     evenly,
+    in_total,
     near,
     require_extremes,
 )
@@ -32,12 +32,12 @@ __all__ = [
     "Solution",
     "Steady",
     "Thresholds",
-    "altogether",
     "at_least",
     "at_most",
     "compared",
     "cost_of_rising",
     "evenly",
+    "in_total",
     "known_groups",
     "lot_share",
     "near",

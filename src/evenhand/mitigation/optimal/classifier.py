@@ -112,7 +112,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
             population = populations(epsilon)
             start = last[1] if population is last[0] else None
             last = population, fitted._solve(population, start).columns
-            fitted._tell_shared(rows)
+            fitted._note_shared_draws(rows)
             yield fitted
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -140,7 +140,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
         if not solution.multipliers.any():  # a bound that moves no rate has no price
             bound = self._bound()
             quantity = f"{bound.criterion}.{bound.measure.name}"
-            self._tell_unbound(quantity, solution.value, bound.measure)
+            self._note_unbound(quantity, solution.value, bound.measure)
 
     def _decide(self, X: Any, group: Codes) -> Floats:
         if self.proxy_ is not None:
@@ -187,7 +187,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
         self.notes_ = (
             *self._unobserved(stated),
             *self._unfinished(solution, stated.scale),
-            *self._told_rising(),
+            *self._rising_notes(),
         )
         return solution
 
@@ -201,7 +201,7 @@ class RuleClassifier(PathFitter, GroupClassifier):
         labels = Proxy(np.empty(0, np.intp), self.proxy_).named(self.sensitive_.labels)
         return classes | {"columns": ("cell",), "groups": labels}
 
-    def _told_rising(self) -> list[str]:
+    def _rising_notes(self) -> list[str]:
         if not self.rising_cost_:
             return []
         return [

@@ -117,7 +117,7 @@ def least_where(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
     return high
 
 
-def short_of(normals: Floats, limits: Floats) -> Cone:
+def inside(normals: Floats, limits: Floats) -> Cone:
     """The cone of rates inside half-spaces."""
     return _linear([(-normals, limits)])
 
@@ -172,7 +172,7 @@ def adding_up(share: Floats, amount: float, epsilon: float = 0.0) -> Cone:
     return _linear([(share[None], epsilon - amount), (-share[None], epsilon + amount)])
 
 
-def beside(place: int, d: int, measure: Measure, epsilon: float) -> Cone:
+def near_reference(place: int, d: int, measure: Measure, epsilon: float) -> Cone:
     """All r are within ε of a reference, or at least (1 − ε) of it."""
     reference = np.zeros((1, d))
     reference[0, place] = 1

@@ -96,7 +96,7 @@ def _searched(problem: Problem, tolerance: float, start: Columns | None) -> Sear
     columns = joined(problem.guesses(), problem.constants()) if start is None else start
     if not all(requirement.even for requirement in problem.requirements):
         columns = _feasible(problem, columns)
-    return _begun_with(problem, columns, tolerance)
+    return _started(problem, columns, tolerance)
 
 
 def cost_of_rising(problem: Problem, solution: Solution, tolerance: float = 1e-6) -> float:
@@ -143,11 +143,11 @@ def _feasible(problem: Problem, start: Columns) -> Columns:
 def _missed(problem: Problem, start: Columns) -> tuple[Columns, float]:
     """Rules that miss the requirements by the least, and a lower bound of that."""
     loose = replace(problem, is_loose=True)
-    search = _begun_with(loose, start, FEASIBLE * MISS)
+    search = _started(loose, start, FEASIBLE * MISS)
     return search.columns, search.floor / MISS if search.floor > 1 else 0.0
 
 
-def _begun_with(problem: Problem, start: Columns, tolerance: float) -> Search:
+def _started(problem: Problem, start: Columns, tolerance: float) -> Search:
     try:
         return _bounded(problem, problem.bounds, start, tolerance)
     except BothError:
@@ -304,14 +304,14 @@ def in_use(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, 
     """The rules in use and their shares."""
     pools = problem.population.pools
     used, share = columns.where(share > NEGLIGIBLE), share[share > NEGLIGIBLE]
-    used, share = _met(problem, used, used.normalized(share, pools))
+    used, share = _blended(problem, used, used.normalized(share, pools))
     if problem.bounds is None or problem.bounds.polyhedral:  # then it is a vertex already
         return used, share
     share = _sparse(used, share, pools, problem.forms.observed.size)
-    return _met(problem, used.where(share > 0), share[share > 0])  # rounding may matter near 0
+    return _blended(problem, used.where(share > 0), share[share > 0])  # rounding may matter near 0
 
 
-def _met(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+def _blended(problem: Problem, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
     """Blend in a little of equal decisions for everyone until the bound is met."""
     size = problem.forms.observed.size
     rates = columns.mixed(share, size)

@@ -19,13 +19,13 @@ from evenhand.mitigation.optimal.cones import (
     above,
     adding_up,
     below,
-    beside,
     cone,
     half_spaces,
     has_cone,
+    inside,
     loosened,
+    near_reference,
     require_convex,
-    short_of,
 )
 from evenhand.mitigation.optimal.rates import RateForms
 
@@ -98,7 +98,7 @@ class Requirement:
         cones = [self.cone(observed, self.epsilon) for observed in self.forms.observed]
         for cell in {cell for cell, *_ in self.cuts}:
             normals, limits = zip(*(cut[1:] for cut in self.cuts if cut[0] == cell), strict=True)
-            cones[cell] = short_of(np.array(normals), np.array(limits))
+            cones[cell] = inside(np.array(normals), np.array(limits))
         return [loosened(part) if part and is_loose and not self.even else part for part in cones]
 
 
@@ -117,7 +117,7 @@ def require_extremes(measure: Measure) -> None:
     if measure.band is None:
         names = [repr(name) for name, registered in MEASURES.items() if registered.band is not None]
         raise InputError(
-            f"Beside a reference group the measure is {' or '.join(names)}, not {measure.name!r}."
+            f"For a reference group the measure is {' or '.join(names)}, not {measure.name!r}."
         )
 
 
@@ -135,7 +135,7 @@ def near(forms: RateForms, place: int, measure: Measure, epsilon: float) -> Requ
     def own_cone(observed: Mask, epsilon: float) -> Cone | None:
         if not observed[place] or observed.sum() < 2 or epsilon >= 1:
             return None
-        return beside(int(observed[:place].sum()), int(observed.sum()), measure, epsilon)
+        return near_reference(int(observed[:place].sum()), int(observed.sum()), measure, epsilon)
 
     return Requirement(measure.name, forms, 0.0, value, own_cone).within(epsilon)
 
@@ -164,7 +164,7 @@ def at_most(name: str, forms: RateForms, ceiling: float) -> Requirement:
     )
 
 
-def altogether(name: str, forms: RateForms, share: Floats, amount: float) -> Requirement:
+def in_total(name: str, forms: RateForms, share: Floats, amount: float) -> Requirement:
     """The overall rate, of groups weighted by their share of the rows, has this value."""
     return Requirement(
         name,

@@ -284,7 +284,7 @@ class Worst:
             if not value > epsilon + PRECISE or rounds == MOST_ROUNDS:
                 break
             cuts += self._cuts(rates, members)
-        share = self._met(share, cost, epsilon, value)
+        share = self._blended(share, cost, epsilon, value)
         share = np.where(share > IN_USE, share, 0.0)
         share /= np.bincount(self.cell, share)[self.cell]
         rates = self.allowed.extremes(self.chances(share))[0]
@@ -373,7 +373,7 @@ class Worst:
             prices[pair - columns] += signs * dual
         return np.maximum(solution.x[:columns], 0.0), prices
 
-    def _met(self, share: Floats, cost: Floats, epsilon: float, value: float) -> Floats:
+    def _blended(self, share: Floats, cost: Floats, epsilon: float, value: float) -> Floats:
         """Blend in a little of the cheapest equal decision for everyone until the bound is met."""
         if not value > epsilon + PRECISE:
             return share

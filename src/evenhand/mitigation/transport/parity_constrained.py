@@ -161,7 +161,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.cost_ = self.plan_.cost
         if self._is_unmoved():
             quantity = f"{self._asked}.{bound.measure.name}"
-            self._tell_unbound(quantity, self._inequality(supply.cdfs), bound.measure)
+            self._note_unbound(quantity, self._inequality(supply.cdfs), bound.measure)
 
     def _equalize_means(self, scores: Floats, rows: Rows, bound: Bound) -> None:
         share = shares(rows.group, rows.weight)
@@ -172,7 +172,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
         self.cost_ = float(share @ self.shifts_**2)
         if not self.shifts_.any():
             quantity = f"{self._asked}.{bound.measure.name}"
-            self._tell_unbound(quantity, float(bound.measure(means)), bound.measure)
+            self._note_unbound(quantity, float(bound.measure(means)), bound.measure)
 
     def _regress(self, X: Any, group: Codes) -> Floats:
         if self._asked == "weak_parity":

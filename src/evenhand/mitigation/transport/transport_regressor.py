@@ -83,7 +83,7 @@ class TransportRegressor(PlannedRegressor):
         self.cost_ = self.plan_.cost
         self.gap_ = certified_gap(supply, self.epsilon)
         if self._is_unmoved():
-            self._tell_unbound("strong_parity.mpd", self._inequality(supply.cdfs))
+            self._note_unbound("strong_parity.mpd", self._inequality(supply.cdfs))
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
         if self.privacy is not None:  # the answer would reveal rows past the noise
