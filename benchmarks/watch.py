@@ -48,8 +48,7 @@ from evenhand.watch.clusters import (
 )
 from evenhand.watch.evalues import (
     Excess,
-    after,
-    apart,
+    against_later,
     group_weights,
     log_against_equality,
     log_mean,
@@ -79,7 +78,7 @@ class Stream:
     def add(self, hits: np.ndarray, rows: int) -> None:
         self.hits, self.rows = self.hits + hits, self.rows + rows
         sizes = np.full(self.shape, float(rows))
-        for total, how in zip(self.sums, (apart, after), strict=True):
+        for total, how in zip(self.sums, (against_others, against_later), strict=True):
             for part, more in zip(total, how(hits, sizes), strict=True):
                 part += more
 
@@ -223,7 +222,7 @@ def clustered_stream(rng, rates, spans, looks):
         part = Rates(*flat, ("yes",), tuple(range(len(group))), np.zeros(1, np.intp))
         more = bets_of(part, pairs), means_of(part, pairs)
         bets, means = more if bets is None else (added(bets, more[0]), added(means, more[1]))
-        for total, how in zip(plain.sums, (apart, after), strict=True):
+        for total, how in zip(plain.sums, (against_others, against_later), strict=True):
             both = (each.sum(axis=0)[None].astype(float) for each in (hits, sizes))
             for each, new in zip(total, how(*both), strict=True):
                 each += new
@@ -483,7 +482,7 @@ class Parts:
         at = self.look // self.width
         self.spans[at] = self.spans[at] + part if at in self.spans else part
         self.hits, self.sizes = self.hits + hits, self.sizes + sizes
-        for total, more in zip(self.joint, after(hits, sizes), strict=True):
+        for total, more in zip(self.joint, against_later(hits, sizes), strict=True):
             total += more
         self.look += 1
         while len(self.spans) > SPANS:
