@@ -49,6 +49,7 @@ from evenhand.watch.clusters import (
 from evenhand.watch.evalues import (
     Excess,
     against_later,
+    against_others,
     group_weights,
     log_against_equality,
     log_mean,
