@@ -1,8 +1,8 @@
-"""Training that is even-handed: penalties and bounds of any criterion, in PyTorch, on any device.
+"""Training with fairness penalties and bounds, for any criterion, in PyTorch on any device.
 
 predictions ── scatter ──▶ soft tally ── read ──▶ values by group ── measure, less noise ──▶ loss
 
-`pip install "evenhand[torch]"`. Targets and groups are whole numbers from 0, as PyTorch has them.
+`pip install "evenhand[torch]"`. Targets and groups are integers from 0, as usual in PyTorch.
 """
 
 from importlib import import_module
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs more than PyTorch; estimators stand above, with the methods of mitigation."""
+    """Classes that need more than PyTorch, imported lazily."""
     if name in ("PenalizedClassifier", "PenalizedRegressor"):
         return getattr(import_module("evenhand.mitigation"), name)
     if name == "CriterionCallback":  # needs Lightning

@@ -1,4 +1,4 @@
-"""A criterion in the log of a Lightning trainer, beside what chance alone would show."""
+"""A criterion in the log of a Lightning trainer, with its noise floor."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ Rows = tuple[Tensor, Tensor, Tensor]  # predictions, true classes, groups
 
 
 class CriterionCallback(Callback):
-    """Log how unequal the decisions on the validation rows are, and how unequal a fair model's.
+    """Log a criterion of the decisions on validation rows, with its noise floor.
 
-    Rows are counted where the model is, over all processes. At the end of a validation epoch three
-    numbers are logged: the criterion, `…_floor` (what a fair model shows on average with groups of
-    these sizes) and `…_high` (what it exceeds once in twenty times). A value below that is no sign
-    of a disparity.
+    Rows are counted on the model's device, over all processes. At the end of a validation epoch
+    three numbers are logged: the criterion, `…_floor` (its mean for a fair model with groups of
+    these sizes) and `…_high` (which a fair model exceeds once in twenty times). A value below that
+    is no evidence of a disparity.
 
     Parameters
     ----------
     criterion : str, default "statistical_parity"
         A criterion of labels.
     measure : str, default "mpd"
-        How unequal it is.
+        The measure of inequality.
     classes, groups : sequence of labels, or int
-        The classes and groups in the order of their numbers; or how many there are.
+        The classes and groups in the order of their codes, or their numbers.
     read : callable, default None
-        From what `validation_step` returned and the batch to predictions, true classes and groups,
-        as `DeviceTally.update` takes them. By default the step returns a mapping with
+        A function of the output of `validation_step` and the batch that returns predictions, true
+        classes and groups, as for `DeviceTally.update`. By default the step returns a mapping with
         "predictions", "y_true" and "group".
     favorable : label, default None
         The favorable class, for criteria about one.
     replicates : int, default 200
-        How many fair models are drawn for the floor.
+        The number of fair models drawn for the floor.
     name : str, default None
-        What it is logged as; by default "val", criterion and measure, with underscores between.
+        Its name in the log; by default "val", criterion and measure, joined by underscores.
 
     Examples
     --------
@@ -67,22 +67,22 @@ class CriterionCallback(Callback):
         replicates: int = 200,
         name: str | None = None,
     ) -> None:
-        asked = named(criterion)
-        if asked.statistic.needs not in ("labels", "predictions"):
-            raise InputError(f"{asked.name!r} is not a criterion of labels.")
-        criterion = asked.name
+        definition = named(criterion)
+        if definition.statistic.needs not in ("labels", "predictions"):
+            raise InputError(f"{definition.name!r} is not a criterion of labels.")
+        criterion = definition.name
         self.criterion, self.measure, self.favorable = criterion, measure, favorable
         self.read, self.replicates = read or _returned, replicates
         self.name = name or f"val_{criterion}_{measure}"
         self.counts = DeviceTally(classes, groups)
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:  # noqa: ARG002
-        """Begin to count.
+        """Start counting.
 
         Parameters
         ----------
         trainer, pl_module : object
-            The trainer, and the model.
+            The trainer and the model.
 
         """
         self.counts.reset()
@@ -101,29 +101,29 @@ class CriterionCallback(Callback):
         Parameters
         ----------
         trainer, pl_module : object
-            The trainer, and the model.
+            The trainer and the model.
         outputs : object
-            What the step returned.
+            The output of the step.
         batch : object
             The batch.
         batch_idx, dataloader_idx : int
-            Its number, and that of its loader.
+            Its index, and that of its loader.
 
         """
         self.counts.update(*(part.detach() for part in self.read(outputs, batch)))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Log the value, its floor and what chance hardly exceeds.
+        """Log the value, its floor and the 95% quantile of fair models.
 
         Parameters
         ----------
         trainer, pl_module : object
-            The trainer, and the model.
+            The trainer and the model.
 
         """
         if trainer.sanity_checking:
             return
-        found = chance(
+        finding = chance(
             self.criterion,
             self.counts.tally(),
             measure=self.measure,
@@ -131,7 +131,7 @@ class CriterionCallback(Callback):
             replicates=self.replicates,
             random_state=0,
         )
-        values = {"": found.value, "_floor": found.floor, "_high": found.high}
+        values = {"": finding.value, "_floor": finding.floor, "_high": finding.high}
         for end, value in values.items():
             pl_module.log(f"{self.name}{end}", float(value), rank_zero_only=True)
 

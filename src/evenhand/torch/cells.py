@@ -1,4 +1,4 @@
-"""How many rows each cell of true label, decision and group has, in one pass over the device."""
+"""Counts of rows by true label, decision and group, in one pass on the device."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_SHARED = 48 * 1024  # bytes that every GPU gives a block
-_THREADS, _BLOCKS = 512, 4  # of a block; on each multiprocessor
+_SHARED = 48 * 1024  # bytes of shared memory that every GPU has for a block
+_THREADS, _BLOCKS = 512, 4  # threads of a block; blocks on each multiprocessor
 _KERNEL = """
 extern "C" __global__ void count_cells(
     const long long* truth, const long long* decided, const long long* group,
@@ -35,25 +35,25 @@ extern "C" __global__ void count_cells(
 
 
 def cell_counts(truth: Tensor, decided: Tensor, group: Tensor, classes: int, groups: int) -> Tensor:
-    """Rows in every cell, then those of unknown labels, then those of negative groups."""
+    """Rows in every cell, then rows with unknown labels, then rows of negative groups."""
     cells = classes * classes * groups
-    columns = [each.long().contiguous() for each in (truth, decided, group)]
+    columns = [column.long().contiguous() for column in (truth, decided, group)]
     if _compiles(truth.device) and 4 * (cells + 2) <= _SHARED:
         return _counted_in_shared_memory(columns, classes, groups)
     truth, decided, group = columns
-    known = (truth >= 0) & (truth < classes) & (decided >= 0) & (decided < classes)
+    valid = (truth >= 0) & (truth < classes) & (decided >= 0) & (decided < classes)
     place = (truth * classes + decided) * groups + group
-    place = torch.where(known & (group < groups), place, cells)
+    place = torch.where(valid & (group < groups), place, cells)
     return torch.bincount(torch.where(group >= 0, place, cells + 1), minlength=cells + 2)
 
 
 def _compiles(device: torch.device) -> bool:
-    """Whether PyTorch can compile a program of ours for the device, which it may not promise."""
+    """Whether PyTorch can compile our kernel for the device, by a private function."""
     return device.type == "cuda" and hasattr(torch.cuda, "_compile_kernel")
 
 
 def _counted_in_shared_memory(columns: list[Tensor], classes: int, groups: int) -> Tensor:
-    """Every block of threads counts on its own chip: reading the rows is all that takes time."""
+    """Counts in shared memory: every block of threads counts on its own chip."""
     device, rows, size = columns[0].device, len(columns[0]), classes * classes * groups + 2
     counts = torch.zeros(size, dtype=torch.int64, device=device)
     blocks = _BLOCKS * torch.cuda.get_device_properties(device).multi_processor_count

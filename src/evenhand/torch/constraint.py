@@ -1,4 +1,4 @@
-"""A bound on a criterion, kept by an augmented Lagrangian."""
+"""A bound on a criterion, enforced by an augmented Lagrangian."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 class Constraint(nn.Module):
-    """A term of the loss that grows until a criterion is within a bound.
+    """A term of the loss that grows until a criterion meets a bound.
 
     For the excess v − ε of the measured inequality over the bound the term is
     (max(0, λ + ρ (v − ε))² − λ²) / 2ρ. Every `update`, once an epoch or every few steps, raises the
@@ -22,19 +22,19 @@ class Constraint(nn.Module):
     Parameters
     ----------
     criterion : str or Criterion, default "statistical_parity"
-        As of `Penalty`.
+        As for `Penalty`.
     measure : str, default "mpd"
-        As of `Penalty`.
+        As for `Penalty`.
     epsilon : float
-        The most inequality.
+        The largest inequality that is allowed.
     groups : int
-        How many groups there are.
+        The number of groups.
     rate : float, default 10.0
         The factor ρ.
     noise : {"subtract", "memory"} or None, default "memory"
-        As of `Penalty`; with memory the excess is that of many batches.
+        As for `Penalty`; with memory the excess is that of many batches.
     memory, temperature, hard, favorable, aggregate, p, q : object
-        As of `Penalty`.
+        As for `Penalty`.
 
     References
     ----------
@@ -102,18 +102,18 @@ class Constraint(nn.Module):
         Parameters
         ----------
         predictions, y_true, group, sample_weight : Tensor
-            As of `Penalty.forward`.
+            As for `Penalty.forward`.
 
         Returns
         -------
         Tensor
-            A number.
+            A scalar.
 
         """
         value = self.penalty(predictions, y_true, group=group, sample_weight=sample_weight)
         excess = value - self.epsilon
         pushed = (self.multiplier + self.rate * excess).clamp_min(0)
-        if self.training:  # in place, as in `update`: a recorded graph goes on with it
+        if self.training:  # in place, as in `update`, so that recorded CUDA graphs still see it
             self.excess += excess.detach()
             self.batches += 1
             self.pushed += pushed.detach()
@@ -127,5 +127,5 @@ class Constraint(nn.Module):
         self.batches.zero_()
 
     def extra_repr(self) -> str:
-        """What it is, in a line."""
+        """The settings, in a line."""
         return f"epsilon={self.epsilon}, rate={self.rate}"

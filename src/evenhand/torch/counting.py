@@ -1,4 +1,4 @@
-"""Decisions counted on the device that made them; only the counts come to the host."""
+"""Decisions counted on their device; only the counts are copied to the host."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class DeviceTally:
     Parameters
     ----------
     classes : sequence of labels, or int
-        The classes in the order of their numbers; or how many there are.
+        The classes in the order of their codes, or their number.
     groups : sequence of labels, or int
-        The groups in the order of their numbers; or how many there are.
+        The groups in the order of their codes, or their number.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class DeviceTally:
         Parameters
         ----------
         predictions : Tensor of shape (rows,) or (rows, classes)
-            Decided classes as whole numbers; or scores of each class, of which the largest decides;
-            or probabilities of the class 1 of two, cut at one half.
+            Decided classes as integers; or scores of each class, of which the largest is taken; or
+            probabilities of class 1 of two, with a threshold of one half.
         y_true : Tensor of shape (rows,)
-            True classes, whole numbers from 0.
+            True classes, integers from 0.
         group : Tensor of shape (rows,)
-            Groups from 0; rows of negative ones are left out.
+            Groups from 0; rows with negative groups are left out.
 
         """
         decided = predictions
@@ -60,7 +60,7 @@ class DeviceTally:
             decided = predictions.argmax(dim=1)
         elif predictions.is_floating_point():
             decided = (predictions >= 0.5).long()
-        if predictions.is_floating_point():  # of NaN nothing is decided
+        if predictions.is_floating_point():  # NaN is no decision
             unknown = predictions.isnan().reshape(len(predictions), -1).any(dim=1)
             decided = torch.where(unknown, -1, decided)
         counted = cell_counts(y_true, decided, group, len(self.classes), len(self.groups))
@@ -72,25 +72,24 @@ class DeviceTally:
         Returns
         -------
         Tally
-            As `evenhand.tally` makes it.
+            Counts like those of `evenhand.tally`.
 
         Raises
         ------
         InputError
-            If a class or group was beyond those that were named, a prediction was NaN, or nothing
-            was counted.
+            If a class or group was out of range, a prediction was NaN, or nothing was counted.
 
         """
         if self._counts is None:
             raise InputError("Nothing was counted yet.")
         shape = (len(self.classes), len(self.classes), len(self.groups))
-        *known, unknown, _ = sum_counts(self._counts).tolist()
+        *cells_counted, unknown, _ = sum_counts(self._counts).tolist()
         if unknown:
             raise InputError(
                 f"{unknown:,} rows are beyond the {shape[0]} classes and {shape[2]} groups that "
                 "were named, or have predictions that are NaN."
             )
-        counts = np.array(known, dtype=np.int64)
+        counts = np.array(cells_counted, dtype=np.int64)
         observed = np.flatnonzero(counts)
         names: Any = (("y", self.classes), ("yhat", self.classes), ("group", self.groups))
         cells = np.array(np.unravel_index(observed, shape), dtype=np.intp)
@@ -98,7 +97,7 @@ class DeviceTally:
         return Tally(axes, cells, {"rows": counts[observed]})
 
     def reset(self) -> None:
-        """Forget what was counted."""
+        """Reset the counts."""
         self._counts = None
 
 

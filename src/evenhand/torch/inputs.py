@@ -1,7 +1,8 @@
-"""A batch as the penalties read it: what cannot be used is refused, rows to leave out weigh 0.
+"""Reading of a batch for the penalties: invalid input is refused, omitted rows have weight 0.
 
-Values are looked at once, by their least and largest. On a GPU that waits for the predictions; in a
-compiled or recorded step, which cannot wait, the device itself stops the program.
+Values are checked once, by their minimum and maximum. On a GPU that synchronizes with the
+predictions; in a compiled or recorded step, which cannot synchronize, the device itself stops the
+program.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 from evenhand._errors import InputError, InputTypeError
 from torch import Tensor
 
-HALF = (torch.float16, torch.bfloat16)  # which cannot count beyond 2,048 and 256
+HALF = (torch.float16, torch.bfloat16)  # these cannot count beyond 2,048 and 256
 UNSEEN = (
     "A batch of an evenhand penalty has predictions, weights, true values or groups that cannot be "
     "used; call the penalty on it without torch.compile and CUDA graphs to read which."
@@ -23,18 +24,18 @@ UNSEEN = (
 
 @dataclass(frozen=True, eq=False)
 class TensorRows:
-    """What a batch is made of: predictions are shares (rows, classes), or numbers (rows,)."""
+    """The columns of a batch: predictions are shares (rows, classes), or numbers (rows,)."""
 
     predictions: Tensor
     y_true: Tensor | None
-    group: Tensor  # 0 of rows left out
-    weight: Tensor  # 0 of rows left out
-    counted: Tensor  # 1 of rows that weigh something, else 0
+    group: Tensor  # 0 for omitted rows
+    weight: Tensor  # 0 for omitted rows
+    counted: Tensor  # 1 for rows with positive weight, else 0
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """The least and the largest of some values, and where they have to lie."""
+    """The minimum and maximum of some values, and their allowed range."""
 
     name: str
     low: Tensor
@@ -45,11 +46,11 @@ class Span:
 
     @property
     def inside(self) -> Tensor:
-        """Whether they lie there; NaN does not."""
+        """Whether the values are in the allowed range; NaN is not."""
         return (self.low >= self.least) & (self.high <= self.most)
 
     def refuse(self, low: float, high: float) -> None:
-        """Raise an error if values from `low` to `high` do not lie there."""
+        """Raise an error if values from `low` to `high` are not in the allowed range."""
         if self.least <= low and high <= self.most:
             return
         if isfinite(low) and isfinite(high):
@@ -80,28 +81,28 @@ def read_rows(
             f"group has the dtype {group.dtype}; groups are whole numbers from 0: group.long()."
         )
     group = group.long()
-    known = group >= 0
-    counted = known.to(values.dtype)
+    included = group >= 0
+    counted = included.to(values.dtype)
     weight = counted
     if sample_weight is not None:
-        weight = torch.where(known, sample_weight.to(values.dtype), 0.0)
+        weight = torch.where(included, sample_weight.to(values.dtype), 0.0)
         counted = (weight > 0).to(values.dtype)
-    kept = known[:, None] if of_labels else known
+    mask = included[:, None] if of_labels else included
     rows = TensorRows(
-        torch.where(kept, values, 0.0), None, torch.where(known, group, 0), weight, counted
+        torch.where(mask, values, 0.0), None, torch.where(included, group, 0), weight, counted
     )
     spans = [_group_span(group, groups, values)]
-    limit = torch.finfo(values.dtype).max ** 0.24  # its fourth power is a number
+    limit = torch.finfo(values.dtype).max ** 0.24  # its fourth power is finite
     if of_labels:
         slack = max(1e-3, 4 * precision.eps)
-        given = slice(int(predictions.ndim == 1 or predictions.shape[1] == 1), None)
-        spans += _share_spans(rows.predictions[:, given], known, slack)
+        supplied = slice(int(predictions.ndim == 1 or predictions.shape[1] == 1), None)
+        spans += _share_spans(rows.predictions[:, supplied], included, slack)
     else:
         spans += [_number_span("predictions", rows.predictions, limit)]
     if sample_weight is not None:
         spans += _weight_spans(weight, limit)
     if y_true is not None:
-        truth = torch.where(known, y_true, 0)
+        truth = torch.where(included, y_true, 0)
         if of_labels:
             spans += _truth_spans(truth, values)
             truth = truth.long()
@@ -166,7 +167,7 @@ def _check_column(name: str, column: Any, values: Tensor) -> None:
 
 
 def _refuse(spans: list[Span]) -> None:
-    """Raise the error of the first span that has values outside; compiled, stop the device."""
+    """Raise the error of the first span with values out of range; if compiled, stop the device."""
     device = spans[0].low.device
     if torch.compiler.is_compiling() or (
         device.type == "cuda" and torch.cuda.is_current_stream_capturing()
@@ -195,15 +196,15 @@ def _group_span(group: Tensor, groups: int, values: Tensor) -> Span:
     return Span("group", low, high, -inf, groups - 1, way_out)
 
 
-def _share_spans(shares: Tensor, known: Tensor, slack: float) -> list[Span]:
-    """Of the columns that were given; two classes in one column add up."""
+def _share_spans(shares: Tensor, included: Tensor, slack: float) -> list[Span]:
+    """The spans of probabilities in the columns that were passed, and of their sums."""
     way_out = (
         "Pass probabilities between 0 and 1: logits.softmax(1) or logits.sigmoid(), not logits. A "
         "network that has diverged gives NaN."
     )
     spans = [Span("predictions", *_ends(shares), -slack, 1 + slack, way_out)]
     if shares.shape[1] > 1:
-        total = torch.where(known, shares.detach().sum(1), 1.0)
+        total = torch.where(included, shares.detach().sum(1), 1.0)
         way_out = "The probabilities of a row add up to 1: logits.softmax(1)."
         name = "The sum of each row of predictions"
         spans += [Span(name, *_ends(total), 1 - slack, 1 + slack, way_out)]

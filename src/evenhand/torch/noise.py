@@ -1,8 +1,8 @@
-"""How much a statistic varies because few rows of a group are in a batch.
+"""Sampling variances of a statistic in batches with few rows of a group.
 
-A value is a quotient v = Σ wᵢ aᵢ / Σ wᵢ bᵢ, in which row i has aᵢ above the line and bᵢ below it.
-Its sampling variance is Σ wᵢ² (aᵢ − v bᵢ)² / (Σ wᵢ bᵢ)² × n / (n − 1), which for the mean of n rows
-of weight 1 is the usual s²/n, unbiased. A statistic knows these sums, as its `noise`.
+A value is a quotient v = Σ wᵢ aᵢ / Σ wᵢ bᵢ, with aᵢ and bᵢ the contributions of row i to numerator
+and denominator. Its sampling variance is Σ wᵢ² (aᵢ − v bᵢ)² / (Σ wᵢ bᵢ)² × n / (n − 1), which for
+the mean of n rows of weight 1 is the usual unbiased s²/n. A statistic's `noise` has these sums.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from torch import Tensor
 
 
 def variances(statistic: Statistic, counts: SoftTally, values: Tensor) -> Tensor:
-    """The sampling variance of every value (cells, groups); NaN of a single row."""
+    """The sampling variance of every value (cells, groups); NaN for a single row."""
     if statistic.parts:  # of different rows
         source: Any = counts  # read as a tally
         read: list[Any] = [part.read(source).values for part in statistic.parts]
-        each = [
+        parts = [
             variances(part, counts, table)
             for part, table in zip(statistic.parts, read, strict=True)
         ]
-        return sum(each[1:], each[0]) / len(each) ** 2
-    values, known = _known(values)
-    return _spread(*statistic.noise(counts, values), known)
+        return sum(parts[1:], parts[0]) / len(parts) ** 2
+    values, defined = _with_zeros(values)
+    return _spread(*statistic.noise(counts, values), defined)
 
 
-def _known(values: Tensor) -> tuple[Tensor, Tensor]:
-    """Values with 0 for NaN, and where they are known.
+def _with_zeros(values: Tensor) -> tuple[Tensor, Tensor]:
+    """Values with 0 for NaN, and a mask of the defined ones.
 
-    A gradient of 0 times NaN is NaN, so what is undefined may not enter a sum, even to be dropped.
+    A gradient of 0 times NaN is NaN, so undefined values must not enter a sum.
     """
-    known = ~values.isnan()
-    return torch.where(known, values, 0.0), known
+    defined = ~values.isnan()
+    return torch.where(defined, values, 0.0), defined
 
 
-def _spread(residual: Tensor, total: Tensor, rows: Tensor, known: Tensor) -> Tensor:
-    enough = known & (rows > 1)
+def _spread(residual: Tensor, total: Tensor, rows: Tensor, defined: Tensor) -> Tensor:
+    enough = defined & (rows > 1)
     free = rows / torch.where(enough, rows - 1, 1.0)
     varied = free * residual.clamp_min(0) / torch.where(enough, total, 1.0) ** 2
     return torch.where(enough, varied, torch.nan)

@@ -1,4 +1,4 @@
-"""A criterion as a term of the loss, which does not charge for the noise of small groups."""
+"""A criterion as a term of the loss, corrected for the noise of small groups."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ Noise = Literal["subtract", "memory"]
 
 
 class Penalty(nn.Module):
-    """How unequal a batch is by a criterion and a measure, to be added to a loss.
+    """The inequality of a batch by a criterion and a measure, to be added to a loss.
 
-    A batch has few rows of a small group, so its rates are noisy, and a plain measure charges even
-    a fair model. `noise="subtract"` takes off what noise adds on average; `noise="memory"` adds the
-    cells of past batches, without their gradients.
+    A batch has few rows of a small group, so its rates are noisy, and a plain measure penalizes
+    even a fair model. `noise="subtract"` removes the average contribution of noise;
+    `noise="memory"` adds the cells of past batches, without their gradients.
 
     Parameters
     ----------
     criterion : str or Criterion, default "statistical_parity"
-        Of labels (statistical parity, equalized odds, accuracy parity, …), or of numbers: weak,
-        strong and Wasserstein parity.
+        A criterion of labels (statistical parity, equalized odds, accuracy parity, …), or of
+        numbers: weak, strong and Wasserstein parity.
     measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"} or Measure, default "pq"
-        How unequal the groups' values are. A `Measure` of one's own brings its gradient, `slope`,
-        and is computed on the CPU.
+        The measure of inequality. A `Measure` of your own needs its gradient, `slope`, and is
+        computed on the CPU.
     groups : int
-        How many groups there are; those absent from a batch are left out of it.
+        The number of groups; those absent from a batch are left out of it.
     noise : {"subtract", "memory"} or None, default "subtract"
-        What is done about noise. "subtract" needs "pq", "cv" or "cv²", and leaves out groups with
+        The correction for noise. "subtract" needs "pq", "cv" or "cv²", and leaves out groups with
         fewer than two rows to compare in a batch; with many small groups use "memory".
     memory : float, default 0.99
-        What is kept of past batches at every step, with `noise="memory"`; less in the first steps,
-        when the model changes fast. What is older than an epoch misleads: use at most
+        The weight of past batches at every step, with `noise="memory"`; less in the first steps,
+        when the model changes fast. Batches older than an epoch mislead: use at most
         1 − 1 / (batches in an epoch).
     temperature : float, optional
-        Makes probabilities as sharp as decisions: they are raised to 1 / temperature. Of predicted
-        numbers it is how soft a cut is, in standard deviations; 0.1 by default.
+        Sharpens probabilities: they are raised to 1 / temperature. For predicted numbers it is the
+        softness of a cut, in standard deviations; 0.1 by default.
     hard : bool, default False
-        Count decisions, with the gradient of the probabilities behind them.
+        Count decisions, with the gradient of the underlying probabilities.
     favorable : int, default 1
-        The favorable label, for criteria about one; and of two classes the one that is looked at.
+        The favorable label, for criteria that compare only one; and the compared class of two.
     aggregate : {"mean", "worst"}, default "mean"
-        What is made of several classes or cells. The worst of noisy cells is too large on average,
+        The aggregate over classes or cells. The worst of noisy cells is too large on average,
         whatever is subtracted from each.
     p, q : float, optional
-        The orders of the measure "pq", 1 and 2 by default; as "pq(p=0.5, q=3)" they are its name.
+        The orders of the measure "pq", 1 and 2 by default; or name it "pq(p=0.5, q=3)".
 
     Notes
     -----
@@ -140,22 +140,22 @@ class Penalty(nn.Module):
         predictions : Tensor of shape (rows,) or (rows, classes)
             Probabilities (not logits), or predicted numbers.
         y_true : Tensor of shape (rows,), optional
-            True classes or numbers, where the criterion asks for them.
+            True classes or numbers, if the criterion needs them.
         group : Tensor of shape (rows,)
-            Groups from 0; rows of negative ones are left out, whatever is in them.
+            Groups from 0; rows with negative groups are left out.
         sample_weight : Tensor of shape (rows,), optional
             Weights of the rows; those of 0 are left out.
 
         Returns
         -------
         Tensor
-            A number; 0, with gradients of 0, where fewer than two groups can be compared.
+            A scalar; 0, with gradients of 0, if fewer than two groups can be compared.
 
         Raises
         ------
         InputError
-            If predictions are NaN, infinite or no probabilities, a weight is NaN, infinite or
-            negative, or a class or group is beyond those there are.
+            If predictions are NaN, infinite or not probabilities, a weight is NaN, infinite or
+            negative, or a class or group is out of range.
 
         """
         statistic = self.criterion.statistic
@@ -187,33 +187,33 @@ class Penalty(nn.Module):
         values: Any = table.values
         if self.noise != "subtract":
             return self._measured(values, None)
-        whole: Any = statistic.read(source)
-        every = variances(statistic, counts, whole.values)
-        if len(table.cells) < len(whole.cells):  # of one class: one in so many
-            first = whole.cells.index(table.cells[0])
-            every = every[first :: max(len(whole.cells) // len(table.cells), 1)]
-        return self._measured(values, every)
+        all_cells: Any = statistic.read(source)
+        spread = variances(statistic, counts, all_cells.values)
+        if len(table.cells) < len(all_cells.cells):  # of one class: one in so many
+            first = all_cells.cells.index(table.cells[0])
+            spread = spread[first :: max(len(all_cells.cells) // len(table.cells), 1)]
+        return self._measured(values, spread)
 
     def with_past(self, cells: Tensor) -> Tensor:
-        """The sums of all processes, and of past batches where they are remembered.
+        """The sums of all processes, and with memory of past batches.
 
-        The gradient is as large as if all rows were of this batch.
+        The gradient is scaled as if all rows were in this batch.
         """
         cells = summed_over_processes(cells)
         if self.noise != "memory":
             return cells
         if self.cells.shape != cells.shape or self.cells.dtype != cells.dtype:
             self.cells = torch.zeros_like(cells, requires_grad=False)
-        whole = cells.detach() + self.cells
-        if self.training:  # in place: a recorded graph goes on with it
+        total = cells.detach() + self.cells
+        if self.training:  # in place, so that recorded CUDA graphs still see it
             self.steps += 1
-            self.cells.copy_((self.steps / (self.steps + 9)).clamp_max(self.memory) * whole)
-        part, all_rows = cells.detach()[:, -1].sum(), whole[:, -1].sum()
+            self.cells.copy_((self.steps / (self.steps + 9)).clamp_max(self.memory) * total)
+        part, all_rows = cells.detach()[:, -1].sum(), total[:, -1].sum()
         factor = all_rows / torch.where(part > 0, part, all_rows.clamp_min(1))
-        return whole + (cells - cells.detach()) * factor
+        return total + (cells - cells.detach()) * factor
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
-        """Make room for what was remembered, whose shape only a batch tells."""
+        """Allocate the remembered cells, whose shape is unknown before the first batch."""
         if f"{prefix}cells" in state_dict:
             self.cells = torch.empty_like(state_dict[f"{prefix}cells"], device=self.cells.device)
         super()._load_from_state_dict(state_dict, prefix, *rest)
@@ -221,18 +221,18 @@ class Penalty(nn.Module):
     def _measured(self, values: Tensor, spread: Tensor | None) -> Tensor:
         if spread is None:
             return self._aggregated(self._measure(values))
-        known = torch.where(spread.isnan(), torch.nan, values)  # one row tells no variance
-        return self._aggregated(self._measure(known, spread))
+        defined = torch.where(spread.isnan(), torch.nan, values)  # a single row has no variance
+        return self._aggregated(self._measure(defined, spread))
 
     def _aggregated(self, cells: Tensor) -> Tensor:
-        seen = ~cells.isnan()
+        defined = ~cells.isnan()
         if self.aggregate == "mean" and self.criterion.name != "strong_parity":
-            return torch.where(seen, cells, 0.0).sum() / seen.sum().clamp_min(1)
-        worst = torch.where(seen, cells, -torch.inf).amax()
-        return torch.where(seen.any(), worst, torch.zeros_like(worst))
+            return torch.where(defined, cells, 0.0).sum() / defined.sum().clamp_min(1)
+        worst = torch.where(defined, cells, -torch.inf).amax()
+        return torch.where(defined.any(), worst, torch.zeros_like(worst))
 
     def extra_repr(self) -> str:
-        """What it is, in a line."""
+        """The settings, in a line."""
         return (
             f"{self.criterion.name!r}, {self.measure!r}, groups={self.groups}, noise={self.noise!r}"
         )

@@ -1,4 +1,4 @@
-"""Sums over the processes of a distributed run, with the gradients of the own part."""
+"""Sums over the processes of a distributed run, with the gradients of this process's part."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from torch import distributed as processes
 
 
 def summed_over_processes(cells: Tensor) -> Tensor:
-    """The cells of all processes.
+    """The sum of the cells of all processes.
 
-    Gradients are averaged over processes by `DistributedDataParallel`, so that of the own part is
+    `DistributedDataParallel` averages gradients over processes, so that of this process's part is
     multiplied by their number.
     """
     if not (processes.is_available() and processes.is_initialized()):
         return cells
-    whole = cells.detach().clone()
-    processes.all_reduce(whole)
-    return whole + (cells - cells.detach()) * processes.get_world_size()
+    total = cells.detach().clone()
+    processes.all_reduce(total)
+    return total + (cells - cells.detach()) * processes.get_world_size()
 
 
 def sum_counts(counts: Tensor) -> Tensor:
-    """Counts without gradients."""
+    """The sum of the counts of all processes, without gradients."""
     if processes.is_available() and processes.is_initialized():
         counts = counts.clone()
         processes.all_reduce(counts)
@@ -29,7 +29,7 @@ def sum_counts(counts: Tensor) -> Tensor:
 
 
 def best_device(device: str) -> torch.device:
-    """The device of a name; "auto" is the fastest at hand."""
+    """The device of a name; "auto" is the fastest that is available."""
     if device != "auto":
         return torch.device(device)
     if torch.cuda.is_available():

@@ -12,18 +12,18 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class SoftTally:
-    """Sums over rows by true label, predicted label and group, of which a prediction is a share.
+    """Sums over rows by true label, predicted label and group, with predictions as shares.
 
-    Statistics and criteria read it as they read a `Tally`. Made by `soft_tally`.
+    Statistics and criteria read it like a `Tally`. Made by `soft_tally`.
 
     Parameters
     ----------
     cells : Tensor of shape (truths × groups, sums)
-        What one scatter added up: shares of each class, weights and rows; before the weights, where
-        noise is to be told, shares of each class times squared weights, squared shares times
-        squared weights, and squared weights.
+        The sums of one scatter: shares of each class, weights and rows; before the weights, to
+        estimate noise, shares of each class times squared weights, squared shares times squared
+        weights, and squared weights.
     truths, classes, n_groups : int
-        How many true labels (1 where the truth is not known), predicted labels and groups.
+        The numbers of true labels (1 if the truth is unknown), predicted labels and groups.
 
     """
 
@@ -48,7 +48,7 @@ class SoftTally:
         Returns
         -------
         tuple of int
-            From 0.
+            Codes from 0.
 
         """
         return tuple(range({"y": self.truths, "yhat": self.classes, "group": self.n_groups}[axis]))
@@ -61,24 +61,24 @@ class SoftTally:
         *names : {"y", "yhat", "group"}
             The axes; the others are added up.
         of : {"weight", "share² weight²", "share weight²", "weight²", "rows"}, default "weight"
-            Which sum. The last two, and "total", of weights, do not tell predicted labels apart.
+            The sum to read. "weight²", "total" (of weights) and "rows" are not by predicted label.
 
         Returns
         -------
         Tensor
-            With gradients of the predictions.
+            Totals, with gradients of the predictions.
 
         """
         if "y" in names and self.truths == 1:
             raise InputError("This criterion needs the true labels: pass y_true.")
-        each = self.cells.reshape(self.truths, self.n_groups, -1)
+        sums = self.cells.reshape(self.truths, self.n_groups, -1)
         starts = {"weight": 0, "share weight²": self.classes, "share² weight²": 2 * self.classes}
         if of in starts:
-            shares = each[..., starts[of] : starts[of] + self.classes]
+            shares = sums[..., starts[of] : starts[of] + self.classes]
             table, axes = shares.permute(0, 2, 1), ["y", "yhat", "group"]
         else:
-            at = {"weight²": -3, "total": -2, "rows": -1}[of]
-            table, axes = each[..., at], ["y", "group"]
+            column = {"weight²": -3, "total": -2, "rows": -1}[of]
+            table, axes = sums[..., column], ["y", "group"]
         for axis in [name for name in axes if name not in names]:
             table = table.sum(axes.index(axis))
             axes.remove(axis)
@@ -99,22 +99,22 @@ def soft_tally(
     Parameters
     ----------
     predictions : Tensor of shape (rows,) or (rows, classes)
-        Probabilities; of one column, those of the class 1 of two.
+        Probabilities; a single column is of class 1 of two.
     y_true : Tensor of shape (rows,) or None
-        True classes, whole numbers from 0.
+        True classes, integers from 0.
     group : Tensor of shape (rows,)
-        Groups, whole numbers from 0; rows of negative ones are left out.
+        Groups, integers from 0; rows with negative groups are left out.
     groups : int
-        How many groups there are.
+        The number of groups.
     sample_weight : Tensor of shape (rows,), optional
         Weights of the rows.
     squares : bool, default True
-        Add up what the noise of the shares is estimated by, too.
+        Whether to include the sums that estimate the noise of the shares.
 
     Returns
     -------
     SoftTally
-        On the device of the predictions, with their gradients.
+        The counts, on the device of the predictions and with their gradients.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def soft_tally(
 
 
 def count_shares(shares: Tensor, rows: TensorRows, groups: int, *, squares: bool) -> SoftTally:
-    """What `soft_tally` counts, of rows that were read and shares made of their predictions."""
+    """Count shares of checked rows, for `soft_tally` and `Penalty`."""
     classes = shares.shape[1]
     place, truths = rows.group, 1
     if rows.y_true is not None:
@@ -147,7 +147,7 @@ def count_shares(shares: Tensor, rows: TensorRows, groups: int, *, squares: bool
 
 
 def decided(shares: Tensor, temperature: float | None, *, hard: bool) -> Tensor:
-    """Probabilities made as sharp as decisions: by a temperature, or wholly with its gradient."""
+    """Probabilities sharpened by a temperature; if `hard`, decisions with their gradient."""
     sharp = shares
     if temperature is not None:
         small = torch.finfo(shares.dtype).tiny

@@ -1,4 +1,4 @@
-"""The loop that fits a network with a penalty or a bound: batches, early stopping, progress."""
+"""The training loop of a network with a penalty or bound: batches, early stopping, progress."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """How a network is fitted."""
+    """The settings and loop that fit a network."""
 
     loss: Loss
-    link: Callable[[Tensor], Tensor]  # what the penalty sees of the outputs
+    link: Callable[[Tensor], Tensor]  # from outputs to the predictions of the penalty
     term: nn.Module | None
     strength: float
     learning_rate: float
@@ -49,22 +49,22 @@ class Training:
     def fit(
         self, network: nn.Module, rows: Batch, held_out: Batch | None, seed: int
     ) -> list[float]:
-        """Fit, and keep the weights of the best epoch; the objective of each epoch comes back."""
+        """Fit with early stopping at the best epoch, and return the objective of each epoch."""
         optimizer = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
         generator = torch.Generator().manual_seed(seed)
         history: list[float] = []
-        best, kept, since = np.inf, deepcopy(network.state_dict()), 0
+        best, best_weights, since = np.inf, deepcopy(network.state_dict()), 0
         for epoch in _shown(range(self.max_epochs), self.progress):
             history.append(self.epoch(network, optimizer, rows, generator))
             if held_out is None or self.patience is None:
                 continue
             value = self.objective(network, held_out)
             if value < best - 1e-5:
-                best, kept, since = value, deepcopy(network.state_dict()), epoch
+                best, best_weights, since = value, deepcopy(network.state_dict()), epoch
             elif epoch - since >= self.patience:
                 break
         if held_out is not None and self.patience is not None and np.isfinite(best):
-            network.load_state_dict(kept)
+            network.load_state_dict(best_weights)
         return history
 
     def epoch(
@@ -87,7 +87,7 @@ class Training:
         return float(total) / len(starts)
 
     def objective(self, network: nn.Module, rows: Batch) -> float:
-        """The objective on rows that are not fitted."""
+        """The objective on held-out rows."""
         network.eval()
         if self.term is not None:
             self.term.eval()
@@ -107,7 +107,7 @@ class Training:
 
 
 def network_of(inputs: int, outputs: int, hidden: Sequence[int]) -> nn.Module:
-    """Layers of rectified units; none is a linear model."""
+    """A network of layers of rectified units; without any, a linear model."""
     layers: list[nn.Module] = []
     for size in hidden:
         layers += [nn.Linear(inputs, size), nn.ReLU()]
