@@ -1,5 +1,5 @@
-"""Doors for people who come from another library: its names and numbers, our counting.
+"""Compatibility with other libraries: their names and numbers, computed by evenhand.
 
-`evenhand.compat.fairlearn` stands in for `fairlearn.metrics`; `evenhand.compat.mlflow` is an
+`evenhand.compat.fairlearn` replaces `fairlearn.metrics`; `evenhand.compat.mlflow` is an
 evaluator for MLflow. Nothing here is imported with `evenhand` itself.
 """

@@ -32,8 +32,8 @@ ONE_COLUMN = {"labels": LABELS, "weight": WEIGHT, "positive": POSITIVE}
 Rate = Callable[..., float]
 
 
-def _rate(name: str, place: int, given: str, answer: str, rows: str) -> Rate:
-    """One of the four rates; they differ in which rows count, and what they are given."""
+def _rate(name: str, place: int, condition: str, answer: str, rows: str) -> Rate:
+    """One of the four rates, which differ in the rows that count and in the prediction."""
 
     @documented(**ONE_COLUMN)
     def rate(y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None) -> float:
@@ -58,7 +58,7 @@ def _rate(name: str, place: int, given: str, answer: str, rows: str) -> Rate:
         """
         return _rates(y_true, y_pred, sample_weight, pos_label)[place]
 
-    words = {"GIVEN": given, "ANSWER": answer, "NAME": name, "ROWS": rows}
+    words = {"GIVEN": condition, "ANSWER": answer, "NAME": name, "ROWS": rows}
     for word, meaning in words.items():
         rate.__doc__ = str(rate.__doc__).replace(word, meaning)
     rate.__name__ = rate.__qualname__ = name
@@ -179,7 +179,7 @@ def count(y_true: Any, y_pred: Any) -> int:
 
 
 def column(values: Any) -> NDArray[Any]:
-    """An array without its axes of length one, but for the rows.
+    """An array without axes of length one, except the rows.
 
     >>> column([[1], [0]]), column([1])
     (array([1, 0]), array([1]))
@@ -189,7 +189,7 @@ def column(values: Any) -> NDArray[Any]:
 
 
 def unequal_lengths(**rows: int) -> InputError:
-    """The error for columns of different lengths, in the words of scikit-learn and ours."""
+    """The error for columns of different lengths, with the message of scikit-learn and ours."""
     lengths = ", ".join(f"{name} has {length} rows" for name, length in rows.items())
     return InputError(
         f"Found input variables with inconsistent numbers of samples: {[*rows.values()]}",
@@ -198,7 +198,7 @@ def unequal_lengths(**rows: int) -> InputError:
 
 
 def positive_label(labels: list[Any], pos_label: Any) -> Any:
-    """The positive label among at most two, or an error that says how to name it."""
+    """The positive label of at most two, or an error that says how to name it."""
     if np.ndim(pos_label):
         raise InputTypeError(f"pos_label is one label, not a {type(pos_label).__name__}.")
     if pos_label is None:

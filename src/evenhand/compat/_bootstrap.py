@@ -15,7 +15,7 @@ from evenhand.compat._features import pandas
 
 
 def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggregated]:
-    """The metrics of this many bootstrap samples; a seed draws the rows that fairlearn draws."""
+    """The metrics of bootstrap samples; a seed draws the same rows as in fairlearn."""
     rows = pandas().Series(np.arange(len(sample.y_true)))
     return [
         sample.disaggregate(rows.sample(frac=1, replace=True, random_state=seed).to_numpy())
@@ -24,12 +24,12 @@ def resampled(sample: Sample, n_boot: int, random_state: Any) -> list[Disaggrega
 
 
 def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
-    """Whether to draw; refuse half a request, and what is not a number or quantile."""
+    """Whether to draw samples; refuse one argument without the other, or invalid ones."""
     with refusing("ci_quantiles must be a list"):
-        asked = ci_quantiles is not None and len(ci_quantiles) > 0
-    if (n_boot is not None) != asked:
+        is_requested = ci_quantiles is not None and len(ci_quantiles) > 0
+    if (n_boot is not None) != is_requested:
         raise InputError("Must specify both n_boot and ci_quantiles", "Or neither.")
-    if not asked:
+    if not is_requested:
         return False
     if not isinstance(n_boot, Integral) or n_boot < 1:
         raise InputError("Must have n_boot be a positive integer", f"n_boot is {n_boot!r}.")
@@ -44,7 +44,7 @@ def check_bootstrap(n_boot: Any, ci_quantiles: Any) -> bool:
 def quantiles(samples: Sequence[Any], at: Sequence[float]) -> list[Any]:
     """For each quantile a series or dataframe like the samples.
 
-    A cell that a sample lacks counts as NaN there, and is left out of its quantiles.
+    Cells that a sample lacks are NaN there, and ignored in quantiles.
     """
     pd = pandas()
     first = samples[0]
@@ -52,7 +52,9 @@ def quantiles(samples: Sequence[Any], at: Sequence[float]) -> list[Any]:
         if isinstance(first, pd.Series):
             values = np.quantile([sample.to_numpy() for sample in samples], q=at, axis=0)
             return [pd.Series(row, index=first.index, name=first.name) for row in values]
-        index = reduce(lambda one, other: one.union(other), (sample.index for sample in samples))
+        index = reduce(
+            lambda union, index: union.union(index), (sample.index for sample in samples)
+        )
         tables = [sample.reindex(index).to_numpy() for sample in samples]
         values = np.nanquantile(tables, q=at, axis=0)
     except (TypeError, ValueError) as error:

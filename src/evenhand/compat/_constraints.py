@@ -1,4 +1,4 @@
-"""fairlearn's constraints by its own names: which rates or losses of groups are bounded."""
+"""fairlearn's constraints: bounds on the rates or losses of groups."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEEP = "Import it from fairlearn where you need it."
 
 
 class UtilityParity:
-    """A constraint on how often groups are selected; its subclasses say among which people."""
+    """A constraint on selection rates of groups; subclasses say among which people."""
 
     criterion: ClassVar[str] = ""
 

@@ -1,4 +1,4 @@
-"""One number from a metric by group, as a function of the columns."""
+"""Functions of columns that reduce a metric by group to one number."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DerivedMetric:
             )
         name = getattr(metric, "__name__", "metric")
         self.__name__ = f"{name}_{transform}"
-        self.__qualname__ = f"{name}, {transform}"  # what a plot calls it
+        self.__qualname__ = f"{name}, {transform}"  # its label in plots
         self.__doc__ = f"{TRANSFORMS[transform]} {name} over the groups."
         self._metric, self._metric_name, self._transform = metric, name, transform
         with refusing("sample_param_names must be a list of the metric's arguments"):
@@ -92,7 +92,7 @@ def make_derived_metric(
     transform: str,
     sample_param_names: list[str] | None = None,
 ) -> Callable[..., Any]:
-    """Make a function that gives one number: a metric by group, and how far it lies apart.
+    """Make a function that reduces a metric by group to one number, such as the difference.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def make_derived_metric(
     Returns
     -------
     callable
-        A function with the arguments of the metric, and `sensitive_features` and `method` beside.
+        A function with the arguments of the metric, and `sensitive_features` and `method`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Metrics by cell and overall: from one tally where the metric is known, else by calling it."""
+"""Metrics by cell and overall: from one tally for known metrics, else by calling them."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric, the columns it takes beside truth and prediction, and its recipe if we know it."""
+    """A metric, the columns it takes in addition to truth and prediction, and any recipe."""
 
     name: str
     function: Callable[..., Any]
     columns: Mapping[str, NDArray[Any]]
     recipe: Recipe | None
-    weight: str = "rows"  # what the tally calls its weights
+    weight: str = "rows"  # name of its weights in the tally
 
     def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any], rows: Any) -> Any:
-        """Call it as it is, with these rows of every column."""
+        """Call the function with these rows of every column."""
         columns = {name: _stacked(values[rows]) for name, values in self.columns.items()}
         with refusing(f"{self.name} has no answer for these columns"):
             return self.function(_stacked(y_true[rows]), _stacked(y_pred[rows]), **columns)
 
 
 class Disaggregated(NamedTuple):
-    """Metrics by cell, a dataframe; and overall, a series or, by control features, a dataframe."""
+    """Metrics by cell (a dataframe) and overall (a series, or a dataframe by control features)."""
 
     by_group: Any
     overall: Any
@@ -58,7 +58,7 @@ class Disaggregated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The rows and what is asked of them."""
+    """The rows, with their metrics and features."""
 
     y_true: NDArray[Any]
     y_pred: NDArray[Any]
@@ -68,7 +68,7 @@ class Sample:
 
     @cached_property
     def labels(self) -> Mapping[str, Column]:
-        """Truth and prediction as labels, as far as a metric needs them and they are."""
+        """Truth and prediction as labels, if they are labels and a metric needs them."""
         if not self._is_needed("labels"):
             return {}
         labels = {"y": labels_of(self.y_true), "yhat": labels_of(self.y_pred)}
@@ -78,7 +78,7 @@ class Sample:
 
     @cached_property
     def sums(self) -> Mapping[str, Values]:
-        """The columns that are added up: weights, and numbers under each choice of weights."""
+        """The columns to sum: weights, and numbers with each set of weights."""
         numbers = numbers_of(self.y_true, self.y_pred) if self._is_needed("numbers") else {}
         sums = dict(numbers)
         for metric in self.metrics:
@@ -92,12 +92,12 @@ class Sample:
         cells = cells_of([*self.control, *self.sensitive], rows)
         block = cells.leading(len(self.control))
         tally = self._tally(cells, rows)
-        whole = tally.regrouped(block, tuple(range(block[-1] + 1)))
+        by_block_tally = tally.regrouped(block, tuple(range(block[-1] + 1)))
         by_cell, by_block = {}, {}
         for metric in self.metrics:
             try:
                 by_cell[metric.name] = _from_counts(metric, tally)
-                by_block[metric.name] = _from_counts(metric, whole)
+                by_block[metric.name] = _from_counts(metric, by_block_tally)
             except NotCountable:
                 by_cell[metric.name] = self._called(metric, cells.codes, len(cells), rows)
                 blocks = np.asarray(block)[cells.codes]
@@ -108,11 +108,12 @@ class Sample:
         return Disaggregated(by_group, _row({name: value[0] for name, value in by_block.items()}))
 
     def _tally(self, cells: Cells, rows: Rows | None) -> Tally:
-        every = slice(None) if rows is None else rows
+        chosen = slice(None) if rows is None else rows
         columns = {
-            axis: Column(column.codes[every], column.labels) for axis, column in self.labels.items()
+            axis: Column(column.codes[chosen], column.labels)
+            for axis, column in self.labels.items()
         }
-        sums = {name: values[every] for name, values in self.sums.items()}
+        sums = {name: values[chosen] for name, values in self.sums.items()}
         return count(columns, Groups(cells.codes, tuple(range(len(cells))), ()), sums=sums)
 
     def _called(
@@ -130,15 +131,15 @@ class Sample:
 
 def read_metrics(metrics: Any, sample_params: Any, rows: int) -> list[Metric]:
     """The metrics by name, each with its own columns."""
-    given = {} if sample_params is None else sample_params
-    if not isinstance(given, dict):
+    params = {} if sample_params is None else sample_params
+    if not isinstance(params, dict):
         raise InputError(
             "Sample parameters must be a dictionary",
-            f"sample_params must be a dict, not a {type(given).__name__}.",
+            f"sample_params must be a dict, not a {type(params).__name__}.",
         )
     if not isinstance(metrics, dict):
-        return [_metric(_name_of(metrics), metrics, given, rows, {})]
-    unknown = set(given) - set(metrics)
+        return [_metric(_name_of(metrics), metrics, params, rows, {})]
+    unknown = set(params) - set(metrics)
     if unknown:
         raise InputError(
             "Keys in 'sample_params' do not match those in 'metric'",
@@ -146,7 +147,7 @@ def read_metrics(metrics: Any, sample_params: Any, rows: int) -> list[Metric]:
         )
     weights: dict[int, str] = {}
     return [
-        _metric(name, function, given.get(name, {}), rows, weights)
+        _metric(name, function, params.get(name, {}), rows, weights)
         for name, function in metrics.items()
     ]
 
@@ -162,8 +163,8 @@ def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int,
             "Sample parameters must be a dictionary",
             f"sample_params of {name!r} must be a dict of columns, not a {type(params).__name__}.",
         )
-    given = {key: values for key, values in params.items() if values is not None}
-    columns = {key: np.asarray(values) for key, values in given.items()}
+    present = {key: values for key, values in params.items() if values is not None}
+    columns = {key: np.asarray(values) for key, values in present.items()}
     for key, values in columns.items():
         if values.shape != (rows,):
             raise InputError(
@@ -178,8 +179,8 @@ def _metric(name: str, function: Any, params: Any, rows: int, weights: dict[int,
         return Metric(name, function, columns, None)
     if weight.dtype.kind not in "biuf" or not (np.abs(weight.astype(np.float64)) <= HEAVIEST).all():
         return Metric(name, function, columns, None)
-    known = weights.setdefault(id(given["sample_weight"]), f"weight {len(weights)}")
-    return Metric(name, function, columns, recipe, known)
+    weight_name = weights.setdefault(id(present["sample_weight"]), f"weight {len(weights)}")
+    return Metric(name, function, columns, recipe, weight_name)
 
 
 def _name_of(metric: Any) -> str:
@@ -205,16 +206,19 @@ def _from_counts(metric: Metric, tally: Tally) -> Any:
 
 
 def _framed(columns: Mapping[str, Any], cells: Cells) -> Any:
-    """A row for each entry of the index; NaN where no row of the data is in the cell."""
+    """A row for each entry of the index; NaN for empty cells."""
     pd = pandas()
     if all(isinstance(values, np.ndarray) for values in columns.values()):
-        whole = {values.dtype for values in columns.values()} == {np.dtype(np.int64)}
+        are_integers = {values.dtype for values in columns.values()} == {np.dtype(np.int64)}
         frame = pd.DataFrame(
-            {name: values if whole else values.astype(float) for name, values in columns.items()},
+            {
+                name: values if are_integers else values.astype(float)
+                for name, values in columns.items()
+            },
             index=cells.index if len(cells.features) == 1 else cells.index[cells.where],
         )
     else:
-        # Values of any kind: pandas itself says what becomes of a series for each group.
+        # Values of any type: let pandas decide how to store a series for each group.
         levels = {
             feature.name: feature.levels.take(places)
             for feature, places in zip(cells.features, cells.members, strict=True)
@@ -237,5 +241,5 @@ def _row(values: Mapping[str, Any]) -> Any:
 
 
 def _stacked(values: NDArray[Any]) -> NDArray[Any]:
-    """Objects as an array of their own kind, as a metric expects: text as text."""
+    """Objects as an array of their own type, as metrics expect."""
     return np.stack(list(values)) if values.dtype == object else values

@@ -1,4 +1,4 @@
-"""Sensitive and control features: which cell each row is in, and how pandas names the cells."""
+"""Sensitive and control features: the cell of each row, and the pandas index of the cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A column of groups: its values as given, and for each row the place of its level."""
+    """A column of groups, with the code of each row's level."""
 
     name: str
     column: Any
@@ -31,26 +31,26 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The observed combinations of levels, in order, and where each stands in a pandas index."""
+    """The observed combinations of levels in order, with their positions in a pandas index."""
 
     features: Sequence[Feature]
     codes: Codes  # of every row
-    members: NDArray[np.intp]  # of shape (features, cells): the place of the level
-    index: Any  # of one feature its levels; of several all combinations, observed or not
-    where: NDArray[np.intp]  # the place in the index of each observed cell
+    members: NDArray[np.intp]  # of shape (features, cells): the code of the level
+    index: Any  # the levels of one feature; of several, all combinations, even if not observed
+    where: NDArray[np.intp]  # the position of each observed cell in the index
 
     def __len__(self) -> int:
         return len(self.where)
 
     def leading(self, features: int) -> NDArray[np.intp]:
-        """Which combination of the first features each cell is in, numbered in order."""
+        """For each cell the combination of the first features, numbered in order."""
         first = self.members[:features]
         new = (first[:, 1:] != first[:, :-1]).any(axis=0)
         return np.append(0, np.cumsum(new))
 
 
 def pandas() -> ModuleType:
-    """The package pandas, or one clear error."""
+    """The package pandas, or a clear error."""
     try:
         import pandas
     except ModuleNotFoundError:
@@ -148,12 +148,12 @@ def _of_distinct_names(columns: list[tuple[Any, Any]]) -> dict[str, Any]:
             raise _no_text(
                 f"DataFrame column names must be strings. Name '{name}' is of type {type(name)}"
             )
-    named = dict(columns)
-    if len(named) < len(columns):
+    by_name = dict(columns)
+    if len(by_name) < len(columns):
         names = [name for name, _ in columns]
         twice = next(name for name in names if names.count(name) > 1)
         raise _two_of_one_name(twice)
-    return named
+    return by_name
 
 
 def _no_text(known: str) -> InputError:
@@ -179,13 +179,13 @@ def _feature(name: str, values: Any, rows: int) -> Feature:
             f"Feature {name!r} has {coded.missing} missing values. Drop those rows or fill them; "
             'or call evenhand.groups with missing="group" and audit those groups.',
         )
-    shown = first_rows(coded.codes, len(coded.labels))
-    labels = values.iloc[shown].tolist() if isinstance(values, pd.Series) else list(values[shown])
+    first = first_rows(coded.codes, len(coded.labels))
+    labels = values.iloc[first].tolist() if isinstance(values, pd.Series) else list(values[first])
     if not all(map(pd.api.types.is_scalar, labels)):
         raise InputError(f"Feature {name!r} must hold one value a row; the first is {labels[0]!r}.")
     if isinstance(values, np.ndarray):
-        labels = list(np.asarray(values[shown], dtype=object))
-    # pandas says which labels are one level, of which type, and in which order.
+        labels = list(np.asarray(values[first], dtype=object))
+    # pandas decides which labels are one level, their type, and their order.
     with refusing(f"pandas cannot group by feature {name!r}"):
         grouped = pd.DataFrame({name: labels}).groupby(name)
         levels = grouped.size().index

@@ -1,4 +1,4 @@
-"""Metrics by group, overall, and how far they lie apart, in fairlearn's words."""
+"""Metrics by group and overall, with differences and ratios, as in fairlearn."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from evenhand.criteria import Criterion
 
 
 class MetricFrame:
-    """Metrics by group, overall, and how far they lie apart.
+    """Metrics by group and overall, with differences and ratios.
 
-    Takes what `fairlearn.metrics.MetricFrame` takes and gives what it gives: the same numbers, in
-    the same pandas objects. What needs only counts or sums is read from one tally of all groups:
-    the metrics of this module, and scikit-learn's accuracy, zero-one loss, balanced accuracy,
-    precision, recall, F1 and mean absolute or squared error, by themselves or with `pos_label`
-    and `zero_division` bound by `functools.partial`. Any other function is called for each group.
+    It has the arguments and results of `fairlearn.metrics.MetricFrame`: the same numbers, in the
+    same pandas objects. Metrics that need only counts or sums are read from one tally of all
+    groups: the metrics of this module, and scikit-learn's accuracy, zero-one loss, balanced
+    accuracy, precision, recall, F1 and mean absolute or squared error, by themselves or with
+    `pos_label` and `zero_division` bound by `functools.partial`. Any other function is called for
+    each group.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class MetricFrame:
     control_features : array-like, dict of columns, pandas.Series or pandas.DataFrame, optional
         Columns within whose levels groups are compared; there is an overall value for each level.
     sample_params : dict, optional
-        Columns that a metric takes beside, by argument: {"sample_weight": weights}; with a dict
+        Further columns of a metric, by argument: {"sample_weight": weights}; with a dict
         of metrics, one such dict for each name.
     n_boot : int, optional
         How many bootstrap samples to draw, together with `ci_quantiles`.
@@ -122,17 +123,17 @@ class MetricFrame:
         self._resamples: list[Disaggregated] = []
         if check_bootstrap(n_boot, ci_quantiles) and n_boot is not None:
             self._resamples = resampled(self._sample, n_boot, random_state)
-            # What has no quantiles is refused here, not when they are asked for.
+            # Metrics without quantiles are refused here, not on first use.
             quantiles([self._resamples[0].overall] * 2, ci_quantiles or ())
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """Fairlearn's class where fairlearn is loaded, so that its plots take this frame."""
-        theirs = sys.modules.get("fairlearn.metrics")
-        return type(self) if theirs is None else theirs.MetricFrame
+        """Fairlearn's class if fairlearn is loaded, so that its plots accept this frame."""
+        fairlearn = sys.modules.get("fairlearn.metrics")
+        return type(self) if fairlearn is None else fairlearn.MetricFrame
 
     def __reduce__(self) -> Any:
-        """Copied and pickled as what it is, not as what it passes for."""
+        """Copy and pickle as this class, not as fairlearn's."""
         return _remade, (vars(self),)
 
     @property
@@ -188,7 +189,7 @@ class MetricFrame:
 
     @property
     def ci_quantiles(self) -> list[float] | None:
-        """The quantiles over bootstrap samples that were asked for.
+        """The requested quantiles over bootstrap samples.
 
         Returns
         -------
@@ -200,7 +201,7 @@ class MetricFrame:
 
     @property
     def n_boot(self) -> int | None:
-        """How many bootstrap samples were asked for.
+        """The requested number of bootstrap samples.
 
         Returns
         -------
@@ -211,7 +212,7 @@ class MetricFrame:
         return self._n_boot
 
     def group_min(self, errors: Errors = "raise") -> Any:
-        """The least value of each metric over the groups.
+        """The smallest value of each metric over the groups.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class MetricFrame:
         return self._shaped(difference(self._result, self._control_levels, method, errors))
 
     def ratio(self, method: Method = "between_groups", errors: Errors = "coerce") -> Any:
-        """The least ratio of each metric, at most 1.
+        """The smallest ratio of each metric, at most 1.
 
         Parameters
         ----------
@@ -403,7 +404,7 @@ class MetricFrame:
         )
 
     def _shaped(self, values: Any) -> Any:
-        """A function alone gives a number, or a series by control features."""
+        """Reduce the result of a single function to a number, or a series by control features."""
         if not self._alone:
             return values
         return values.iloc[:, 0] if self._control_levels else values.iloc[0]

@@ -1,6 +1,7 @@
-"""fairlearn's mitigation by its own names, on our estimators: where these do the same.
+"""fairlearn's mitigation by its own names, on equivalent estimators of ours.
 
-fairlearn takes the groups beside X, our estimators among its columns; this module puts them there.
+fairlearn takes the groups as a separate argument, our estimators as columns of X; this module adds
+them to X.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ CRITERIA = {
 OBJECTIVES = ("accuracy_score", "balanced_accuracy_score")
 
 
-class _Beside(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator that is told the groups beside X."""
+class _SeparateGroups(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator that takes the groups separately from X."""
 
     def _read(self, X: Any, features: Any) -> tuple[Any, list[Any]]:
-        """X with a column of codes for each feature, and what these columns are called."""
+        """X with a column of codes for each feature, and the names of these columns."""
         read = read_features(features, "sensitive_feature_", len(X))
         self._levels = [feature.levels for feature in read]
         return _joined(X, np.column_stack([feature.codes for feature in read]))
@@ -66,11 +67,11 @@ class _Beside(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return _joined(X, np.column_stack(columns))[0]
 
     def _without_groups(self, X: Any) -> Any:
-        """X with empty columns where the groups were, for a model that does not read them."""
+        """X with empty columns in place of groups, for a model that does not read them."""
         return _joined(X, np.zeros((len(X), len(self._levels)), np.intp))[0]
 
     def _refuse_others(self, why: str, **expected: Any) -> None:
-        """Refuse arguments that mean nothing here, unless they are what fairlearn takes."""
+        """Refuse arguments that have no effect here, unless they are fairlearn's defaults."""
         for name, usual in expected.items():
             given = getattr(self, name)
             if given is not usual and given != usual:
@@ -78,12 +79,12 @@ class _Beside(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ThresholdOptimizer(_Beside):
+class ThresholdOptimizer(_SeparateGroups):
     """Post-processes a classifier by a threshold, or a mixture of two, for each group.
 
-    It is `RateConstrainedClassifier`: the optimum is found exactly, not on a grid. Constraints
-    that ask for the true label go by the base model's probabilities, where fairlearn goes by the
-    labels of the fitting rows; a model that is miscalibrated in a group leaves a gap there.
+    It is `RateConstrainedClassifier`: the optimum is exact, not on a grid. Constraints given the
+    true label use the base model's probabilities, where fairlearn uses the labels of the fitting
+    rows; a model that is miscalibrated in a group leaves a gap there.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ class ThresholdOptimizer(_Beside):
     predict_method : {"auto", "predict_proba"}, default "auto"
         What is asked of the base model.
     tol : float, default None
-        How far the rates may be apart; None makes them equal.
+        The largest difference of the rates; None makes them equal.
 
     Examples
     --------
@@ -207,11 +208,11 @@ class ThresholdOptimizer(_Beside):
 
 
 @dataclass(eq=False, repr=False)
-class ExponentiatedGradient(_Beside):
+class ExponentiatedGradient(_SeparateGroups):
     """A lottery over classifiers, each fitted to labels and weights that trade error for parity.
 
     It is `ReductionClassifier`. The game is solved by a linear program in every round, so that
-    fairlearn's settings of the learning rate mean nothing.
+    fairlearn's settings of the learning rate have no effect.
 
     Parameters
     ----------
@@ -324,7 +325,7 @@ FalsePositiveRateParity
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(_Beside):
+class GridSearch(_SeparateGroups):
     """Weighs the groups so that both the mean loss and the worst group's loss are small.
 
     It is `BoundedGroupLossRegressor`, and takes `BoundedGroupLoss` alone; for the parity of
@@ -428,7 +429,7 @@ class GridSearch(_Beside):
 
 
 def _joined(X: Any, codes: NDArray[Any]) -> tuple[Any, list[Any]]:
-    """X with the codes behind its columns, and how these are found."""
+    """X with the codes appended to its columns, and the names of these."""
     if not hasattr(X, "assign"):
         features = np.asarray(X)
         places = range(features.shape[1], features.shape[1] + codes.shape[1])
@@ -443,7 +444,7 @@ def _joined(X: Any, codes: NDArray[Any]) -> tuple[Any, list[Any]]:
 
 
 def _labels(y: Any) -> NDArray[Any]:
-    """The labels, which are 0 and 1."""
+    """The labels, checked to be 0 and 1."""
     labels = np.asarray(y).reshape(-1)
     if set(np.unique(labels).tolist()) != {0, 1}:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Demographic parity, equalized odds and equal opportunity as one number, in fairlearn's words."""
+"""Demographic parity, equalized odds and equal opportunity as one number, as in fairlearn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EQUAL = {"difference": 0, "ratio": 1}
 
 
 def _parity(name: str, metric: Callable[..., float], by: Compare, rate: str, y_pred: str) -> Any:
-    """The distance of one rate between groups, in one number."""
+    """A function for the difference or ratio of a rate between groups."""
 
     @documented(columns=COLUMNS)
     def parity(
@@ -71,7 +71,7 @@ def _parity(name: str, metric: Callable[..., float], by: Compare, rate: str, y_p
 
 
 def _odds(name: str, by: Compare, y_pred: str) -> Any:
-    """The distance of true and false positive rates between groups, in one number."""
+    """A function for the difference or ratio of true and false positive rates between groups."""
     metrics = {"tpr": true_positive_rate, "fpr": false_positive_rate}
 
     @documented(columns=COLUMNS, aggregate=AGGREGATE)
@@ -112,7 +112,7 @@ def _odds(name: str, by: Compare, y_pred: str) -> Any:
 
 
 def _named(parity: Any, name: str, by: Compare, rate: str, y_pred: str) -> Any:
-    """The function under its own name, with its own words."""
+    """The function with its own name and docstring."""
     what = rate if by == "difference" else f"{rate}s"
     words = {"SUMMARY": f"{WORDS[by]} {what}", "EQUAL": str(EQUAL[by]), "RATE": rate}
     for word, meaning in {**words, "NAME": name, "Y_PRED": y_pred}.items():

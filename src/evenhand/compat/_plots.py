@@ -50,7 +50,7 @@ def plot_model_comparison(
     axis_labels : bool or two str, default True
         Whether to name the axes after the metrics, or their names.
     point_labels : bool or list, default False
-        Whether to write the models' names beside the points, or those names.
+        Whether to write the models' names next to the points, or these names.
     point_labels_position : two numbers, default (0, 0)
         How far from its point a name is, in units of the axes.
     legend : bool, default False
@@ -95,7 +95,7 @@ def plot_model_comparison(
     labels = _point_labels(point_labels, names, len(predicted))
     if point_labels is True and not names:
         raise UnnamedError(
-            "y_preds is one column of predictions, which has no name to write beside its point. "
+            "y_preds is one column of predictions, which has no name to write next to its point. "
             "Name it, as in y_preds={'model': predictions}, or pass point_labels=['model']."
         )
     axes_named = isinstance(axis_labels, list | tuple)
@@ -106,13 +106,13 @@ def plot_model_comparison(
             raise InputError(f"{name} must be a boolean, not {flag!r}.")
     away = _offset(point_labels_position)
     x, y = (
-        [_value(metric, truth, each, sensitive_features) for each in predicted]
+        [_value(metric, truth, predictions, sensitive_features) for predictions in predicted]
         for metric in metrics.values()
     )
     ax = _axes(ax)
     if axes_named or axis_labels:
-        own = [_name_of(metric) for metric in metrics.values()]
-        across, up = axis_labels if isinstance(axis_labels, list | tuple) else own
+        metric_names = [_name_of(metric) for metric in metrics.values()]
+        across, up = axis_labels if isinstance(axis_labels, list | tuple) else metric_names
         ax.set_xlabel(across)
         ax.set_ylabel(up)
     for at, label in enumerate(labels):
@@ -183,13 +183,13 @@ def plot_roc_curve_by_group(
     truth, scores = np.asarray(y_true), np.asarray(y_score)
     if len(truth) != len(scores):
         raise InputError(f"y_true has {len(truth)} rows, y_score has {len(scores)}.")
-    named = _group_names(sensitive_features, len(truth))
+    group_of = _group_names(sensitive_features, len(truth))
     ax = _axes(ax)
     if plot_chance_level:
         ax.plot([0, 1], [0, 1], linestyle="--", color="0.8", label=CHANCE)
     curves = {"Overall": np.full(len(truth), True)} if plot_overall else {}
-    for group in sorted(named.dropna().unique()):
-        curves[str(group)] = (named == group).to_numpy(dtype=bool, na_value=False)
+    for group in sorted(group_of.dropna().unique()):
+        curves[str(group)] = (group_of == group).to_numpy(dtype=bool, na_value=False)
     for name, rows in curves.items():
         RocCurveDisplay.from_predictions(
             truth[rows], scores[rows], name=name, pos_label=pos_label, ax=ax
@@ -209,14 +209,14 @@ def _axes(ax: Any) -> Any:
 
 
 def _predictions(y_preds: Any, rows: int) -> tuple[list[Any], list[Any]]:
-    """The columns of predictions, and what the models are called; a single column has no name."""
+    """The columns of predictions and the names of the models; a single column has none."""
     if isinstance(y_preds, Mapping):
         columns, names = list(y_preds.values()), list(y_preds)
     else:  # a model in each row of an array or dataframe
-        given = np.asarray(y_preds) if hasattr(y_preds, "__array__") else y_preds
-        one = not len(given) or np.ndim(given[0]) == 0
-        columns = [given] if one else list(given)
-        names = [] if one else list(range(len(columns)))
+        values = np.asarray(y_preds) if hasattr(y_preds, "__array__") else y_preds
+        is_single = not len(values) or np.ndim(values[0]) == 0
+        columns = [values] if is_single else list(values)
+        names = [] if is_single else list(range(len(columns)))
     for name, column in zip(names or ["the model"], columns, strict=True):
         if np.ndim(column) != 1 or len(column) != rows:
             shape = " × ".join(map(str, np.shape(column)))
@@ -224,14 +224,14 @@ def _predictions(y_preds: Any, rows: int) -> tuple[list[Any], list[Any]]:
     return [np.asarray(column) for column in columns], names
 
 
-def _point_labels(asked: bool | Sequence[Any], names: Sequence[Any], models: int) -> Sequence[Any]:
-    if isinstance(asked, bool):
-        return names if asked else []
-    if not isinstance(asked, list):
-        raise InputError(f"point_labels must be a boolean or a list of labels, not {asked!r}.")
-    if len(asked) != models:
-        raise InputError(f"There are {models} models and {len(asked)} point_labels.")
-    return asked
+def _point_labels(labels: bool | Sequence[Any], names: Sequence[Any], models: int) -> Sequence[Any]:
+    if isinstance(labels, bool):
+        return names if labels else []
+    if not isinstance(labels, list):
+        raise InputError(f"point_labels must be a boolean or a list of labels, not {labels!r}.")
+    if len(labels) != models:
+        raise InputError(f"There are {models} models and {len(labels)} point_labels.")
+    return labels
 
 
 def _offset(position: Any) -> tuple[float, float]:
@@ -245,10 +245,10 @@ def _offset(position: Any) -> tuple[float, float]:
 def _value(metric: Any, y_true: Any, y_pred: Any, sensitive_features: Any) -> float:
     parameters = signature(metric).parameters
     takes = "sensitive_features" in parameters or any(
-        each.kind is each.VAR_KEYWORD for each in parameters.values()
+        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
     )
-    more = {"sensitive_features": sensitive_features} if takes else {}
-    return float(metric(y_true, y_pred, **more))
+    options = {"sensitive_features": sensitive_features} if takes else {}
+    return float(metric(y_true, y_pred, **options))
 
 
 def _name_of(metric: Any) -> str:

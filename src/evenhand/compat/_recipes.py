@@ -1,8 +1,8 @@
-"""Metrics that need only counts and sums: all cells at once, whatever the number of rows.
+"""Metrics that need only counts and sums, computed for all cells at once.
 
-A recipe reads `Sums` and gives a value for each cell. Where counts do not say what the metric
-itself would (more labels than it takes, weights that add up to nothing, …), it raises
-`NotCountable`, and the metric is called cell by cell instead.
+A recipe reads `Sums` and returns a value for each cell. If counts do not determine the metric (more
+labels than it takes, weights with sum 0, …), it raises `NotCountable`, and the metric is called for
+each cell instead.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ HOMES = ("sklearn.metrics", "fairlearn.metrics")
 
 
 class NotCountable(Exception):  # noqa: N818  it is not an error: the metric is called instead
-    """These rows are beyond what a recipe reads from counts."""
+    """Raised for rows whose counts do not determine a metric."""
 
 
 class Recipe(NamedTuple):
-    """How a metric is read from counts; `settings` are the arguments that were bound to it."""
+    """How to compute a metric from counts; `settings` are its bound arguments."""
 
     read: Callable[..., Values]
     needs: Needs
@@ -57,13 +57,13 @@ class Binary(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums in each cell, under one choice of weights."""
+    """Sums in each cell, with one set of weights."""
 
     tally: Tally
     weight: str  # the sum that counts the rows: "rows", or that of the weights
 
     def table(self, *axes: str, of: str) -> Values:
-        """Totals along the named axes, and last the cells."""
+        """Totals along the named axes, with cells as the last axis."""
         if not {*axes} <= {axis.name for axis in self.tally.axes} or of not in self.tally.sums:
             raise NotCountable
         if prod(len(self.tally.labels(axis)) for axis in (*axes, "group")) > MOST_CELLS:
@@ -71,7 +71,7 @@ class Sums:
         return self.tally.table(*axes, "group", of=of)
 
     def total(self) -> Values:
-        """Weight of each cell, which must not be nothing."""
+        """Weight of each cell, which must be positive."""
         total = self.table(of=self.weight)
         if not (total > 0).all():
             raise NotCountable
@@ -82,7 +82,7 @@ class Sums:
         return self.table(of=name_of(column, self.weight)) / self.total()
 
     def predicted(self, label: Any) -> Values:
-        """Share of the weight that is given the label."""
+        """Share of the weight with this prediction."""
         table, labels = self.table("yhat", of=self.weight), self.tally.labels("yhat")
         selected = table[labels.index(label)] if label in labels else np.zeros(table.shape[-1])
         return selected / self.total()
@@ -93,18 +93,18 @@ class Sums:
         return self.table("y", "yhat", of=self.weight)
 
     def binary(self, label: Any) -> Binary:
-        """Counts of at most two labels, of which one is positive; it may not occur."""
+        """Counts of at most two labels; the positive one need not occur."""
         counts, labels = self.confusion(), self.tally.labels("y")
         if len(labels) > 2:
             raise NotCountable
-        yes = [at for at, other in enumerate(labels) if other == label]
-        no = [at for at, other in enumerate(labels) if other != label]
+        yes = [at for at, name in enumerate(labels) if name == label]
+        no = [at for at, name in enumerate(labels) if name != label]
         cells = ((no, no), (no, yes), (yes, no), (yes, yes))
         return Binary(*(counts[np.ix_(*at)].sum(axis=(0, 1)) for at in cells))
 
 
 def recipe_of(metric: Any) -> Recipe | None:
-    """The recipe of a metric we know, by itself or with arguments bound by functools.partial."""
+    """The recipe of a known metric, alone or with arguments bound by functools.partial."""
     settings: Mapping[str, Any] = {}
     if isinstance(metric, partial) and not metric.args:
         metric, settings = metric.func, metric.keywords
@@ -113,8 +113,8 @@ def recipe_of(metric: Any) -> Recipe | None:
     if name not in RECIPES or not any(getattr(home, name, None) is metric for home in homes):
         return None
     read, needs = RECIPES[name]
-    known = set(signature(read).parameters) - {"sums"}
-    return Recipe(read, needs, settings) if set(settings) <= known else None
+    accepted = set(signature(read).parameters) - {"sums"}
+    return Recipe(read, needs, settings) if set(settings) <= accepted else None
 
 
 def labels_of(values: NDArray[Any]) -> Column | None:
@@ -137,7 +137,7 @@ def labels_of(values: NDArray[Any]) -> Column | None:
 
 
 def numbers_of(y_true: NDArray[Any], y_pred: NDArray[Any]) -> dict[str, Values]:
-    """The columns that metrics of regression add up, if these are numbers, one a row."""
+    """The columns that regression metrics sum, if there is one number per row."""
     if any(y.ndim != 1 or y.dtype.kind not in "biuf" for y in (y_true, y_pred)):
         return {}
     truth, predicted = y_true.astype(np.float64), y_pred.astype(np.float64)
@@ -150,7 +150,7 @@ def numbers_of(y_true: NDArray[Any], y_pred: NDArray[Any]) -> dict[str, Values]:
 
 
 def name_of(column: str, weight: str) -> str:
-    """What the tally calls the sum of a column under a choice of weights."""
+    """Name in the tally of the sum of a column with a set of weights."""
     return column if weight == "rows" else f"{column} × {weight}"
 
 
@@ -184,14 +184,14 @@ def _zero_one_loss(sums: Sums) -> Values:
 def _balanced_accuracy_score(sums: Sums) -> Values:
     counts = sums.confusion()
     recall = _ratio(np.einsum("iic->ic", counts), counts.sum(axis=1), np.nan)
-    known = ~np.isnan(recall)
-    if (~known & (counts.sum(axis=0) > 0)).any():
+    defined = ~np.isnan(recall)
+    if (~defined & (counts.sum(axis=0) > 0)).any():
         warnings.warn("y_pred has labels that y_true lacks in some cells.", stacklevel=2)
-    return np.asarray(np.where(known, recall, 0).sum(axis=0) / known.sum(axis=0))
+    return np.asarray(np.where(defined, recall, 0).sum(axis=0) / defined.sum(axis=0))
 
 
 def _rate_of(hits: str, misses: str) -> Callable[..., Values]:
-    """The share of some counts among them and others; 0 where there are none of both."""
+    """The share of some counts among them and others; 0 if both are 0."""
 
     def rate(sums: Sums, pos_label: Any = None) -> Values:
         counts = _of_two_labels(sums, pos_label)
@@ -202,13 +202,13 @@ def _rate_of(hits: str, misses: str) -> Callable[..., Values]:
 
 
 def _score_of(name: str, **others: int) -> Callable[..., Values]:
-    """True positives over them and so much of others, as scikit-learn has it."""
+    """True positives over themselves plus multiples of others, as in scikit-learn."""
 
     def score(sums: Sums, pos_label: Any = 1, zero_division: Any = "warn") -> Values:
         counts = _of_known_label(sums, pos_label)
         part = sum(others.values()) * counts.tp
-        whole = sum((times * getattr(counts, one) for one, times in others.items()), part)
-        return _or_zero_division(part, whole, name, zero_division)
+        total = sum((times * getattr(counts, other) for other, times in others.items()), part)
+        return _or_zero_division(part, total, name, zero_division)
 
     return score
 
@@ -218,7 +218,7 @@ def _of_two_labels(sums: Sums, pos_label: Any) -> Binary:
     sums.confusion()
     try:
         return sums.binary(positive_label(list(sums.tally.labels("y")), pos_label))
-    except InputError:  # this may hold of all rows together, and of no cell
+    except InputError:  # may hold for all rows together, but for no cell
         raise NotCountable from None
 
 
@@ -230,27 +230,27 @@ def _of_known_label(sums: Sums, pos_label: Any) -> Binary:
     return sums.binary(pos_label)
 
 
-def _ratio(part: Values, whole: Values, undefined: float) -> Values:
-    return np.divide(part, whole, out=np.full_like(whole, undefined), where=whole != 0)
+def _ratio(part: Values, total: Values, undefined: float) -> Values:
+    return np.divide(part, total, out=np.full_like(total, undefined), where=total != 0)
 
 
-def _or_zero_division(part: Values, whole: Values, name: str, zero_division: Any) -> Values:
-    """A ratio, by scikit-learn's custom where it is 0/0: as bound, or 0 with a warning."""
+def _or_zero_division(part: Values, total: Values, name: str, zero_division: Any) -> Values:
+    """A ratio; 0/0 as in scikit-learn: the bound value, or 0 with a warning."""
     if zero_division != "warn":
         if zero_division not in (0, 1) and not isnan(zero_division):
             raise NotCountable
-        return _ratio(part, whole, zero_division)
-    undefined = np.count_nonzero(whole == 0)
+        return _ratio(part, total, zero_division)
+    undefined = np.count_nonzero(total == 0)
     if undefined:
         from sklearn.exceptions import UndefinedMetricWarning
 
         warnings.warn(
-            f"{name} is 0/0 in {undefined} of {len(whole)} cells, and was set to 0 there. Bind "
+            f"{name} is 0/0 in {undefined} of {len(total)} cells, and was set to 0 there. Bind "
             "zero_division=numpy.nan by functools.partial to see which.",
             UndefinedMetricWarning,
             stacklevel=2,
         )
-    return _ratio(part, whole, 0)
+    return _ratio(part, total, 0)
 
 
 RECIPES: dict[str, tuple[Callable[..., Values], Needs]] = {

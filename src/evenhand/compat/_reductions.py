@@ -14,13 +14,13 @@ Errors = Literal["raise", "coerce"]
 
 
 def extreme(
-    result: Disaggregated, which: Literal["min", "max"], levels: list[str] | None, errors: Errors
+    result: Disaggregated, end: Literal["min", "max"], levels: list[str] | None, errors: Errors
 ) -> Any:
-    """The least or largest value of each metric, within each level of the control features."""
+    """The smallest or largest value of each metric, within each level of the control features."""
     _check_errors(errors)
     table = result.by_group if errors == "raise" else _scalars(result.by_group)
     try:
-        return table.agg(which, axis=0) if not levels else table.groupby(level=levels).agg(which)
+        return table.agg(end, axis=0) if not levels else table.groupby(level=levels).agg(end)
     except ValueError as error:
         raise InputError(
             "Metric frame contains non-scalar cells. Please remove non-scalar columns from your "
@@ -37,17 +37,19 @@ def difference(
     _check_method(method)
     between = method == "between_groups"
     reference = extreme(result, "min", levels, errors) if between else result.overall
-    apart = (_scalars(result.by_group) - reference).abs()
-    return _nan_for_none(apart.max() if levels is None else apart.groupby(level=levels).max())
+    distances = (_scalars(result.by_group) - reference).abs()
+    return _nan_for_none(
+        distances.max() if levels is None else distances.groupby(level=levels).max()
+    )
 
 
 def ratio(result: Disaggregated, levels: list[str] | None, method: Method, errors: Errors) -> Any:
-    """The least ratio between groups, or to the overall value; at most 1."""
+    """The smallest ratio between groups, or to the overall value; at most 1."""
     _check_errors(errors)
     _check_method(method)
     if method == "between_groups":
-        least = extreme(result, "min", levels, errors)
-        return _nan_for_none(least / extreme(result, "max", levels, errors))
+        smallest = extreme(result, "min", levels, errors)
+        return _nan_for_none(smallest / extreme(result, "max", levels, errors))
     if not levels:
         return _nan_for_none(_at_most_one(result.by_group / result.overall).min())
     overall = result.overall.unstack(level=levels)
@@ -60,7 +62,7 @@ def _at_most_one(ratios: Any) -> Any:
 
 
 def _scalars(table: Any) -> Any:
-    """NaN in place of what is not one value."""
+    """NaN in place of entries that are not single values."""
     if not any(dtype.kind == "O" for dtype in table.dtypes):
         return table
     return table.apply(

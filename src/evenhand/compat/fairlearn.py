@@ -1,10 +1,10 @@
-"""fairlearn's names: its metrics with its numbers, and its mitigation on our estimators.
+"""fairlearn's metrics with the same numbers, and its mitigation on our estimators.
 
-In a script that works with fairlearn, change the import and nothing else::
+In a script that uses fairlearn, change only the import::
 
     from evenhand.compat.fairlearn import MetricFrame, selection_rate
 
-It needs pandas, and not fairlearn.
+It needs pandas, but not fairlearn.
 """
 
 from __future__ import annotations

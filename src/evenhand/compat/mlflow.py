@@ -1,6 +1,6 @@
 """Audits in MLflow: an evaluator for `mlflow.models.evaluate`, and a function for any audit.
 
-The evaluator is found by MLflow under the name "evenhand" once the package is installed.
+MLflow finds the evaluator under the name "evenhand" once the package is installed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ AT_ONCE = 500  # metrics of a request; MLflow takes 1,000
 
 
 class EvenhandEvaluator(ModelEvaluator):  # type: ignore[misc]
-    """Audits the model or the predictions that `mlflow.models.evaluate` is given.
+    """Audits the model or predictions passed to `mlflow.models.evaluate`.
 
     Its configuration names the sensitive columns of the data, and may have any option of
     `evenhand.audit`: "favorable", "criteria", "measures", "confidence", "min_count" and so on.
-    Without sensitive columns it stays out of the way.
+    Without sensitive columns it does nothing.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class EvenhandEvaluator(ModelEvaluator):  # type: ignore[misc]
         **kwargs: Any,  # noqa: ARG003
     ) -> bool:
         """Whether there are sensitive columns, and labels or numbers to compare."""
-        asked = "sensitive_features" in (evaluator_config or {})
-        return asked and model_type in ("classifier", "regressor", None)
+        has_groups = "sensitive_features" in (evaluator_config or {})
+        return has_groups and model_type in ("classifier", "regressor", None)
 
     def evaluate(
         self,
@@ -71,7 +71,7 @@ class EvenhandEvaluator(ModelEvaluator):  # type: ignore[misc]
         predictions: str | None = None,
         **kwargs: Any,  # noqa: ARG002
     ) -> EvaluationResult:
-        """Audit, and log what was found in the run.
+        """Audit, and log the findings in the run.
 
         Parameters
         ----------
@@ -102,13 +102,13 @@ class EvenhandEvaluator(ModelEvaluator):  # type: ignore[misc]
         names = options.pop("sensitive_features")
         if model_type == "regressor":
             options.setdefault("task", "regression")
-        found = audit(
+        result = audit(
             dataset.labels_data,
             _predicted(dataset, model, predictions),
             sensitive_features=columns_from(dataset.features_data, names),
             **options,
         )
-        return log_audit(found, run_id=run_id)
+        return log_audit(result, run_id=run_id)
 
 
 def log_audit(found: Audit, *, run_id: str | None = None) -> EvaluationResult:
@@ -184,7 +184,7 @@ def metrics_of(found: Audit) -> dict[str, float]:
     """
     metrics = {}
     for value in found.measured:
-        name = f"{value.criterion}.{value.measure}"  # brackets, commas and = are not letters there
+        name = f"{value.criterion}.{value.measure}"  # MLflow allows no brackets, commas or =
         name = re.sub(r"[(,] *", ".", re.sub(r"[)=]", "", name))
         for key, number in (("", value.value), (".low", value.low), (".high", value.high)):
             if isfinite(number):
@@ -204,7 +204,7 @@ class TextArtifact(EvaluationArtifact):  # type: ignore[misc]
 
 
 def _predicted(dataset: Any, model: Any, column: str | None) -> Any:
-    """The model's predictions for the features, or those that the data have."""
+    """The model's predictions for the features, or those in the data."""
     if model is None:
         if dataset.predictions_data is None:
             raise InputError("There is neither a model nor a column of predictions to audit.")

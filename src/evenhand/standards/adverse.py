@@ -1,8 +1,8 @@
-"""Adverse impact between groups: four-fifths, tests, shortfalls, and whether one flips it.
+"""Adverse impact between groups: four-fifths, tests, shortfalls, and single decisions that flip it.
 
-Counts are whole people, so verdicts are read from whole numbers: 5 × hits × rows of the other
-against 4 × hits of the other × rows. A ratio of exactly four-fifths is not below it. `among` says
-whose rates count as the highest: those of very small groups may be left out; by default all do.
+Counts are of people, so verdicts compare whole numbers: 5 × hits × rows of the other group with
+4 × hits of the other group × rows. A ratio of exactly four-fifths is not below it. `among` marks
+the groups whose rate may be the highest, to exclude very small ones; by default all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LIMIT = Fraction(4, 5)
 def below(
     hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
 ) -> list[bool]:
-    """Which groups have a rate below the limit times the highest rate.
+    """Mark the groups with a rate below the limit times the highest rate.
 
     >>> below(np.array([8, 10, 7]), np.array([20, 20, 20]))
     [False, False, True]
@@ -38,7 +38,7 @@ def below(
 def shortfall(
     hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
 ) -> list[int]:
-    """The fewest more selections of each group that bring it to the limit, all else as it is.
+    """The smallest number of additional selections that bring each group to the limit.
 
     With a limit of 1 it is the number that makes the rate at least the highest one.
 
@@ -54,11 +54,11 @@ def shortfall(
 def flips(
     hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
 ) -> list[bool]:
-    """For which groups one other decision on one person, in any group, turns the verdict.
+    """Mark the groups whose verdict changes if one decision on one person, in any group, changes.
 
-    A verdict compares a rate with the highest. The decision may be on the group's own person, or
-    on one of another group: then only the highest rate after it matters, so it is enough to try
-    the change that raises it most and the one that lowers it.
+    A verdict compares a rate with the highest. The decision may be on a person of the group, or of
+    another group: then only the highest rate after it matters, so it is enough to try the change
+    that raises it most and the one that lowers it.
 
     >>> flips(np.array([8, 10, 2]), np.array([20, 20, 20]))
     [True, False, False]
@@ -70,27 +70,29 @@ def flips(
     top, raised = _three_highest(rates, among), _three_highest(more, among)
     turned = []
     for at, verdict in enumerate(verdicts):
-        others = _highest_but(top, at)
-        own = [
-            rate < limit * max(rate, others) for rate in (more[at], less[at]) if rate is not None
+        highest_other = _highest_but(top, at)
+        own_changes = [
+            rate < limit * max(rate, highest_other)
+            for rate in (more[at], less[at])
+            if rate is not None
         ]
-        highest = [max(rates[at], others, _highest_but(raised, at))]
+        highest = [max(rates[at], highest_other, _highest_but(raised, at))]
         best = top[0][1]
         if best != at and less[best] is not None:
             lowered = less[best] or Fraction(0)
             highest.append(max(rates[at], lowered, _highest_but(top, best, at)))
-        theirs = [rates[at] < limit * new for new in highest]
-        turned.append(any(new != verdict for new in (*own, *theirs)))
+        other_changes = [rates[at] < limit * new for new in highest]
+        turned.append(any(new != verdict for new in (*own_changes, *other_changes)))
     return turned
 
 
 def swaps(
     hits: Counts, rows: Counts, limit: Fraction = LIMIT, among: Flags | None = None
 ) -> list[bool]:
-    """For which groups one swap of people turns the verdict: one more here, one fewer there.
+    """Mark the groups whose verdict changes by one swap: one more selected here, one fewer there.
 
-    The other is a person of the group with the highest rate; where the verdict is not below, the
-    swap goes the other way. Nothing turns for the highest group itself.
+    The other person is in the group with the highest rate; if the verdict is not below, the swap
+    goes the other way. The verdict of the highest group itself never changes.
 
     >>> swaps(np.array([7, 10, 2]), np.array([20, 20, 20]))
     [True, False, False]
@@ -101,19 +103,20 @@ def swaps(
     for at, verdict in enumerate(below(hits, rows, limit, among)):
         by = 1 if verdict else -1
         new = list(rates)
-        mine, other = _changed(hits[at], rows[at], by), _changed(hits[best], rows[best], -by)
-        if at == best or mine is None or other is None:
+        own_rate, other_rate = (
+            _changed(hits[at], rows[at], by),
+            _changed(hits[best], rows[best], -by),
+        )
+        if at == best or own_rate is None or other_rate is None:
             turned.append(False)
             continue
-        new[at], new[best] = mine, other
-        turned.append((mine < limit * max(_chosen(new, among))) != verdict)
+        new[at], new[best] = own_rate, other_rate
+        turned.append((own_rate < limit * max(_chosen(new, among))) != verdict)
     return turned
 
 
 def pooled_shortfall(hits: Counts, rows: Counts) -> Floats:
-    """How many more of each group would have been selected at the rate of everybody together.
-
-    Below 0 where more were selected than that.
+    """Additional selections of each group at the overall rate; negative above it.
 
     >>> pooled_shortfall(np.array([3, 9]), np.array([20, 20]))
     array([ 3., -3.])
@@ -122,9 +125,9 @@ def pooled_shortfall(hits: Counts, rows: Counts) -> Floats:
 
 
 def fisher(hits: Counts, rows: Counts, reference: int, *, mid: bool = False) -> Floats:
-    """Fisher's exact two-sided p-value of each group beside the reference; NaN for itself.
+    """Fisher's exact two-sided p-value of each group and the reference; NaN for itself.
 
-    A mid-p is less by half the probability of the table itself.
+    A mid-p subtracts half the probability of the table itself.
     """
     from scipy.stats import fisher_exact, hypergeom
 
@@ -137,7 +140,7 @@ def fisher(hits: Counts, rows: Counts, reference: int, *, mid: bool = False) -> 
 
 
 def standard_deviations(hits: Counts, rows: Counts, reference: int) -> Floats:
-    """By how many standard deviations each rate is above the reference's: z of pooled proportions.
+    """Difference of each rate from the reference's in standard deviations (pooled z).
 
     NaN for the reference itself, and where both rates are 0 or both 1.
 
@@ -162,24 +165,24 @@ def _chosen(rates: list[Fraction], among: Flags | None) -> list[Fraction]:
 
 
 def _changed(hits: int, rows: int, by: int) -> Fraction | None:
-    """The rate after one person's decision, if there is such a person."""
-    new = int(hits) + by
-    return Fraction(new, int(rows)) if 0 <= new <= rows else None
+    """The rate after one decision changes, if there is such a person."""
+    changed = int(hits) + by
+    return Fraction(changed, int(rows)) if 0 <= changed <= rows else None
 
 
 Ranked = list[tuple[Fraction, int]]
 
 
 def _three_highest(rates: Sequence[Fraction | None], among: Flags | None) -> Ranked:
-    """The highest rates and whose they are; of three, two can be left out."""
+    """The three highest rates with their groups, of which up to two may be excluded later."""
     flags = [True] * len(rates) if among is None else among
-    known = [
+    present = [
         (rate, at)
         for at, (rate, counts) in enumerate(zip(rates, flags, strict=True))
         if rate is not None and counts
     ]
-    return sorted(known, reverse=True)[:3]
+    return sorted(present, reverse=True)[:3]
 
 
-def _highest_but(ranked: Ranked, *left_out: int) -> Fraction:
-    return next((rate for rate, at in ranked if at not in left_out), Fraction(0))
+def _highest_but(ranked: Ranked, *excluded: int) -> Fraction:
+    return next((rate for rate, at in ranked if at not in excluded), Fraction(0))

@@ -1,4 +1,4 @@
-"""Tables of adverse impact: ratios, tests, shortfalls, one decision more, and steps."""
+"""Tables of adverse impact: ratios, tests, shortfalls, single decisions and steps."""
 
 from __future__ import annotations
 
@@ -66,24 +66,24 @@ SIGNIFICANT = 0.05
 
 
 def adverse_impact(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
-    """Tables for each column; where steps are stated, of the bottom line and of each step."""
+    """Tables for each column; with stated steps, for the bottom line and for each step."""
     tables: list[Table] = []
     shows, facts = [], []
     for column in compared_columns(subject, stated):
         sample, hidden, called = decided(standard, subject.sample(column), stated)
-        whole = sample
+        everyone = sample
         if stated["steps"]:
-            sample = bottom_line(whole, stated["steps"])
+            sample = bottom_line(everyone, stated["steps"])
             facts.append((f"Steps by {in_words(column)}", " → ".join(map(str, stated["steps"]))))
-        more, sentences = _tables(standard, sample, subject.confidence, stated)
-        tables += more
+        new_tables, sentences = _tables(standard, sample, subject.confidence, stated)
+        tables += new_tables
         is_whole = not stated["steps"] and _may_be_highest(sample.rows, stated["least_share"]).all()
         if is_whole:  # else the ratios are not those of all groups
             sentences[0] += if_known(subject.sample(column), stated["unknown"])
         if stated["steps"]:
-            tables.append(_by_step(standard, whole, stated["steps"]))
+            tables.append(_by_step(standard, everyone, stated["steps"]))
         shows += sentences
-        facts.append(unknown_fact(column, hidden, whole, called))
+        facts.append(unknown_fact(column, hidden, everyone, called))
     ends = FOUR_FIFTHS if standard.policy["four_fifths"] else "."
     notes = [TESTS.format(test=NAMED_TESTS[stated["test"]]), SHORT + ends]
     if stated["steps"]:
@@ -96,7 +96,7 @@ def adverse_impact(standard: Standard, subject: Subject, stated: Mapping[str, An
 
 
 def bottom_line(sample: Sample, steps: Sequence[Any]) -> Sample:
-    """From the first step's people to the last step's selected."""
+    """The sample from the people of the first step to the selected of the last one."""
     segments = sample.segments
     if segments is None:
         raise InputError(
@@ -105,9 +105,9 @@ def bottom_line(sample: Sample, steps: Sequence[Any]) -> Sample:
         )
     places = [_place(segments, step) for step in steps]
     for before, at in pairwise(places):
-        more = np.flatnonzero(segments.rows[at] > segments.hits[before])
-        if len(more):
-            who = int(more[0])
+        excess = np.flatnonzero(segments.rows[at] > segments.hits[before])
+        if len(excess):
+            who = int(excess[0])
             raise InputError(
                 f"{segments.rows[at, who]:,} of {show(sample.groups[who])} came to the step "
                 f"{show(segments.labels[at])!r}, and {segments.hits[before, who]:,} were selected "
@@ -158,14 +158,14 @@ def _by_step(standard: Standard, sample: Sample, steps: Sequence[Any]) -> Table:
 
 
 def compared_columns(subject: Subject, stated: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns that were stated, or all of the audit."""
+    """The stated columns, or all columns of the audit."""
     return tuple(stated["columns"] or subject.columns)
 
 
 def decided(
     standard: Standard, sample: Sample, stated: Mapping[str, Any]
 ) -> tuple[Sample, int, list[str]]:
-    """The people of known groups, how many are of none, and what those were called."""
+    """The people of known groups, the number of others, and the labels of these."""
     if sample.hits is None:
         raise InputError(
             f"The standard {standard.name!r} compares decisions: audit labels, of which favorable= "
@@ -231,32 +231,32 @@ def _tables(
         TableColumn("short_of_pooled", "Short of the pooled rate", "number"),
         TableColumn("short_of_equal", "Short of equal", "count"),
     ]
-    by = in_words(column)
+    column_name = in_words(column)
     notes = _small(sample, among, stated["least_share"], ratios.reference)
     lines = _lines(parts)
     tables = [
-        Table(f"By {by}", columns, lines, notes),
+        Table(f"By {column_name}", columns, lines, notes),
         Table(
-            f"By {by}, tests and people",
+            f"By {column_name}, tests and people",
             [group, *tested, *people, *(limit if judged else [])],
             lines,
         ),
     ]
     largest = int(rows.argmax())
     if largest != ratios.reference and hits[largest]:
-        beside = ratios_of(hits, rows, largest, confidence)
-        more = {
-            "ratio": beside.values,
-            "ratio_interval": list(zip(beside.low, beside.high, strict=True)),
-            "four_fifths": beside_limit(beside, "largest"),
+        ratios_to_largest = ratios_of(hits, rows, largest, confidence)
+        to_largest = {
+            "ratio": ratios_to_largest.values,
+            "ratio_interval": list(zip(ratios_to_largest.low, ratios_to_largest.high, strict=True)),
+            "four_fifths": beside_limit(ratios_to_largest, "largest"),
             **_tested(standard, hits, rows, largest, stated["test"]),
         }
         name = show(sample.groups[largest])
         tables.append(
             Table(
-                f"By {by}, beside the largest group ({name})",
+                f"By {column_name}, beside the largest group ({name})",
                 [group, ratio, *intervals, *tested],
-                _lines(parts | more),
+                _lines(parts | to_largest),
             )
         )
     return tables, _sentences(standard, sample, ratios, parts, stated)
@@ -265,7 +265,7 @@ def _tables(
 def _sentences(
     standard: Standard, sample: Sample, ratios: Ratios, parts: Any, stated: Mapping[str, Any]
 ) -> list[str]:
-    """Which ratios are low, whether that is significant, and what one person would turn."""
+    """Sentences on low ratios, on significance, and on verdicts that one person changes."""
     judged = standard.policy["four_fifths"]
     sentence = lowest_sentence(in_words(sample.columns[0]), sample.groups, ratios)
     if np.isnan(ratios.values).all():
@@ -274,12 +274,12 @@ def _sentences(
         low = [show(sample.groups[at]) for at in np.flatnonzero(parts["below"])]
         sentence += f" Below four-fifths: {some(low)}." if low else " None is below four-fifths."
     p = parts["fisher_p"]
-    known = [at for at in range(len(p)) if not np.isnan(p[at])]
-    found = [show(sample.groups[at]) for at in known if p[at] < SIGNIFICANT]
+    tested = [at for at in range(len(p)) if not np.isnan(p[at])]
+    significant = [show(sample.groups[at]) for at in tested if p[at] < SIGNIFICANT]
     test = "mid-p" if stated["test"] == "mid-p" else "Fisher’s exact test"
     sentence += (
         f" Different from {show(sample.groups[ratios.reference])} at the level 0.05 by {test}, "
-        f"{ONE_BY_ONE}: {some(found) if found else 'none'}."
+        f"{ONE_BY_ONE}: {some(significant) if significant else 'none'}."
     )
     sentences = [sentence]
     if judged and stated["intervals"]:
@@ -293,24 +293,24 @@ def _sentences(
 
 
 def _lines(parts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A table's rows, from its columns."""
+    """The rows of a table, from its columns."""
     return [dict(zip(parts, values, strict=True)) for values in zip(*parts.values(), strict=True)]
 
 
 def _tested(
     standard: Standard, hits: Counts, rows: Counts, reference: int, test: str
 ) -> dict[str, Any]:
-    """Tests of every group beside a reference."""
+    """Tests of every group against a reference."""
     z = standard_deviations(hits, rows, reference)
     return {
         "fisher_p": fisher(hits, rows, reference, mid=test == "mid-p"),
         "deviations": z,
-        "beyond": [bool(abs(one) > standard.policy["deviations"]) for one in z],
+        "beyond": [bool(abs(deviation) > standard.policy["deviations"]) for deviation in z],
     }
 
 
 def _may_be_highest(rows: Counts, least_share: float) -> NDArray[np.bool_]:
-    """The groups that are large enough to be compared with; refused where there is none."""
+    """Mask of the groups that are large enough to be compared with; refuse if there is none."""
     large = np.asarray(rows >= least_share * rows.sum())
     if not large.any():
         raise InputError(
@@ -324,7 +324,7 @@ def _may_be_highest(rows: Counts, least_share: float) -> NDArray[np.bool_]:
 def _small(
     sample: Sample, among: NDArray[np.bool_], least_share: float, reference: int
 ) -> Sequence[str]:
-    """Which groups are too small to be compared with, in a note."""
+    """Note on groups that are too small to be compared with."""
     small = [show(sample.groups[at]) for at in np.flatnonzero(~among)]
     if not small:
         return ()

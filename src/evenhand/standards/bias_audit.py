@@ -39,7 +39,7 @@ DENOMINATOR = (
 
 
 def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
-    """Three tables, or one where the audit has one column, for each outcome that is counted."""
+    """Three tables, or one where the audit has one column, for each counted outcome."""
     _check_leaving_out(standard, stated)
     columns = _columns(subject, stated)
     views = [(name,) for name in columns] + ([tuple(columns)] if len(columns) == 2 else [])
@@ -56,8 +56,8 @@ def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) 
             sample = replace(known, hits=outcome.hits(known))
             table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
             if not stated["leave_out"]:  # else the ratios are not those of all groups
-                whole = replace(samples[view], hits=outcome.hits(samples[view]))
-                sentence += if_known(whole, stated["unknown"])
+                everyone = replace(samples[view], hits=outcome.hits(samples[view]))
+                sentence += if_known(everyone, stated["unknown"])
             tables.append(table)
             shows.append(sentence)
     facts = [
@@ -78,7 +78,7 @@ def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) 
 
 
 class Outcome(NamedTuple):
-    """What is counted of people: selected, of a class, or above the median; head, and in words."""
+    """An outcome to count: selected, of a class, or above the median, with its names."""
 
     head: str
     rate: str
@@ -88,11 +88,11 @@ class Outcome(NamedTuple):
 
     @property
     def named(self) -> str:
-        """The class, to follow the title of a table."""
+        """The class, for the end of a table's title."""
         return "" if self.label is None else f", classified as {show(self.label)}"
 
     def hits(self, sample: Sample) -> Counts:
-        """How many of each group it is."""
+        """Number of people with the outcome in each group."""
         if self.label is not None:
             return sample.classes[self.label]
         if self.median is not None and sample.scores is not None:
@@ -108,22 +108,22 @@ def _outcomes(standard: Standard, sample: Sample, stated: Mapping[str, Any]) -> 
         "class": bool(sample.classes),
         "score": sample.scores is not None,
     }
-    known = [way for way, can in ways.items() if can]
-    if not known:
+    available = [way for way, can in ways.items() if can]
+    if not available:
         raise InputError(
             "The audit has no decisions and no scores: pass decisions with favorable=, or scores "
             "(y_score), to the audit."
         )
-    by = stated["by"] or known[0]
-    if by not in known:
+    by = stated["by"] or available[0]
+    if by not in available:
         lacks = {
             "selection": "no decisions of which one is favorable (favorable=)",
             "class": "no classes without a favorable one",
             "score": "no scores (y_score)",
         }
         raise InputError(
-            f"by={by!r}, but the audit has {lacks[by]}. State by={' or by='.join(map(repr, known))}"
-            ", or audit again with what is missing."
+            f"by={by!r}, but the audit has {lacks[by]}. "
+            f"State by={' or by='.join(map(repr, available))}, or audit again with what is missing."
         )
     if by == "selection":
         return [Outcome(words["selected"], words["selection_rate"], "Share of those selected.")]
@@ -151,11 +151,11 @@ def _table(
     hidden: int,
 ) -> tuple[Table, str]:
     assert sample.hits is not None
-    by = _by(sample.columns)
+    view = _by(sample.columns)
     hits, rows = sample.hits, sample.rows
     left_out = rows < stated["leave_out"] * (rows.sum() + hidden)
     if (~left_out).sum() < 2:
-        raise InputError(f"leave_out={stated['leave_out']} leaves fewer than two groups by {by}.")
+        raise InputError(f"leave_out={stated['leave_out']} leaves fewer than two groups by {view}.")
     ratios = _ratios(hits, rows, left_out, stated["denominator"], confidence)
     low, high = exact_interval(hits, rows, confidence)
     rates, certainty = rates_of(hits, rows), beside_limit(ratios, "highest")
@@ -174,7 +174,7 @@ def _table(
     ]
     between = stated["intervals"]
     columns = [
-        TableColumn("category", head_of(by), "text"),
+        TableColumn("category", head_of(view), "text"),
         TableColumn("people", standard.wording["people"], "count"),
         TableColumn("hits", outcome.head, "count"),
         TableColumn("rate", outcome.rate, "rate"),
@@ -193,32 +193,32 @@ def _table(
             f"Left out of the impact ratios, each below {percent(stated['leave_out'])} of the data "
             f"(number, rate): {listing(names)}. The auditor's reason: {stated['reason']}"
         )
-    kept = np.flatnonzero(~left_out)
-    seen = Ratios(
-        ratios.values[kept],
-        ratios.low[kept],
-        ratios.high[kept],
-        int(np.searchsorted(kept, ratios.reference)) if ratios.reference in kept else -1,
+    included = np.flatnonzero(~left_out)
+    included_ratios = Ratios(
+        ratios.values[included],
+        ratios.low[included],
+        ratios.high[included],
+        int(np.searchsorted(included, ratios.reference)) if ratios.reference in included else -1,
     )
-    groups = [sample.groups[at] for at in kept]
-    title = by + outcome.named
-    sentence = lowest_sentence(title, groups, seen)
-    if between and not np.isnan(seen.values).all():
-        sentence += four_fifths_sentence(groups, seen)
+    groups = [sample.groups[at] for at in included]
+    title = view + outcome.named
+    sentence = lowest_sentence(title, groups, included_ratios)
+    if between and not np.isnan(included_ratios.values).all():
+        sentence += four_fifths_sentence(groups, included_ratios)
     return Table(f"By {title}", columns, lines, notes), sentence
 
 
 def _ratios(
     hits: Counts, rows: Counts, left_out: Any, denominator: str, confidence: float
 ) -> Ratios:
-    """Ratios to the highest rate of all, or of those not left out; NaN for those left out."""
-    used = np.flatnonzero(~left_out) if denominator == "included" else np.arange(len(rows))
-    known = ratios_of(hits[used], rows[used], "best", confidence)
+    """Ratios to the highest rate of all or of included groups; NaN for groups left out."""
+    included = np.flatnonzero(~left_out) if denominator == "included" else np.arange(len(rows))
+    ratios = ratios_of(hits[included], rows[included], "best", confidence)
     values, low, high = np.full((3, len(rows)), np.nan)
-    values[used], low[used], high[used] = known.values, known.low, known.high
+    values[included], low[included], high[included] = ratios.values, ratios.low, ratios.high
     for ends in (values, low, high):
         ends[left_out] = np.nan
-    return Ratios(values, low, high, int(used[known.reference]))
+    return Ratios(values, low, high, int(included[ratios.reference]))
 
 
 def _columns(subject: Subject, stated: Mapping[str, Any]) -> list[str]:
@@ -232,11 +232,11 @@ def _columns(subject: Subject, stated: Mapping[str, Any]) -> list[str]:
 
 
 def _check_leaving_out(standard: Standard, stated: Mapping[str, Any]) -> None:
-    most = standard.policy["rare_share"]
-    if stated["leave_out"] > most:
+    largest = standard.policy["rare_share"]
+    if stated["leave_out"] > largest:
         raise InputError(
             f"leave_out={stated['leave_out']:g}, but the rule lets an auditor leave out categories "
-            f"below {most:g} of the data, no larger ones."
+            f"below {largest:g} of the data, no larger ones."
         )
     if stated["leave_out"] and not stated["reason"]:
         raise InputError(
@@ -248,8 +248,8 @@ def _check_leaving_out(standard: Standard, stated: Mapping[str, Any]) -> None:
 def _denominator(stated: Mapping[str, Any]) -> str:
     if not stated["leave_out"]:
         return "To the highest rate of all categories of a table; none was left out for its size."
-    of = {"all": "of all categories, those left out too", "included": "of those not left out"}
-    return f"To the highest rate {of[stated['denominator']]}."
+    phrases = {"all": "of all categories, those left out too", "included": "of those not left out"}
+    return f"To the highest rate {phrases[stated['denominator']]}."
 
 
 def _by(columns: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ Counts = NDArray[np.int64]
 
 
 def odds_ratios(hits: Counts, rows: Counts, reference: int) -> Floats:
-    """The odds of each group over those of the reference; NaN where that is 0/0 or itself.
+    """Odds of each group over those of the reference; NaN if 0/0, or for the reference itself.
 
     >>> odds_ratios(np.array([10, 20]), np.array([40, 40]), 1)
     array([0.33333333,        nan])
@@ -30,7 +30,7 @@ def odds_ratios(hits: Counts, rows: Counts, reference: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CutOff:
-    """Approve from this score on: the share of everybody approved, and the approved by group."""
+    """A cut-off score, with the share of everybody approved and the approved by group."""
 
     score: float
     share: float
@@ -38,7 +38,7 @@ class CutOff:
 
 
 def decile_cut_offs(scores: Scores) -> list[CutOff]:
-    """The cut-offs that approve the best tenth, two tenths, … of everybody, ties included."""
+    """The cut-offs that approve the top tenth, two tenths, … of everybody, including ties."""
     totals = np.add.reduceat(scores.counts, _starts(scores.values))
     values = scores.values[_starts(scores.values)]
     from_top = np.cumsum(totals[::-1])
@@ -55,10 +55,10 @@ def decile_cut_offs(scores: Scores) -> list[CutOff]:
 def standardized_mean_differences(
     scores: Scores, reference: int, over: Literal["pooled", "population"] = "pooled"
 ) -> Floats:
-    """The mean score less the reference's, over a standard deviation; NaN for the reference itself.
+    """Mean score minus the reference's over a standard deviation; NaN for the reference itself.
 
-    The pooled one is within the two groups, with n − 1 (Cohen's d); that of the population is of
-    all scores together, with n.
+    The pooled one is within the two groups, with n − 1 (Cohen's d); the population one is over all
+    scores, with n.
     """
     rows = scores.rows
     sums = np.bincount(scores.codes, scores.counts * scores.values, len(rows))
@@ -78,9 +78,9 @@ def standardized_mean_differences(
 
 @dataclass(frozen=True)
 class MantelHaenszel:
-    """The odds ratio common to all segments, and Cochran, Mantel and Haenszel's test that it is 1.
+    """The common odds ratio of all segments, and the Cochran–Mantel–Haenszel test that it is 1.
 
-    The statistic is without a correction for continuity, as of chi-squared with one degree.
+    The statistic has no continuity correction; it is chi-squared with one degree of freedom.
     """
 
     odds_ratio: float
@@ -101,20 +101,20 @@ def mantel_haenszel(hits: Counts, rows: Counts, group: int, reference: int) -> M
     a, c = (np.asarray(hits[:, at], dtype=np.float64) for at in (group, reference))
     first, second = (np.asarray(rows[:, at], dtype=np.float64) for at in (group, reference))
     n = first + second
-    kept = (first > 0) & (second > 0)
-    a, c, first, second, n = (part[kept] for part in (a, c, first, second, n))
+    both_present = (first > 0) & (second > 0)
+    a, c, first, second, n = (part[both_present] for part in (a, c, first, second, n))
     b, d = first - a, second - c
-    chosen = a + c
-    variance = float((first * second * chosen * (n - chosen) / (n**2 * (n - 1))).sum())
+    selected = a + c
+    variance = float((first * second * selected * (n - selected) / (n**2 * (n - 1))).sum())
     under = float((b * c / n).sum())
     above = float((a * d / n).sum())
     ratio = above / under if under else (np.inf if above else np.nan)
     if not variance:
         return MantelHaenszel(ratio, np.nan, np.nan)
-    statistic = float((a - first * chosen / n).sum()) ** 2 / variance
+    statistic = float((a - first * selected / n).sum()) ** 2 / variance
     return MantelHaenszel(ratio, statistic, float(chi2.sf(statistic, 1)))
 
 
 def _starts(values: Floats) -> NDArray[np.intp]:
-    """Where each distinct value begins, of values in order."""
+    """Start of each distinct value among ordered values."""
     return np.flatnonzero(np.r_[True, np.diff(values) > 0])

@@ -1,4 +1,4 @@
-"""A standard's page as a document of JSON values: the one source of its HTML and its CSV."""
+"""A standard's page as a document of JSON values, the source of its HTML and CSV."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILDERS: dict[str, Callable[[Standard, Subject, Mapping[str, Any]], Filled]] = 
 def standard_document(
     name: str, subject: Subject, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Everything that the page of a standard says."""
+    """The content of the page of a standard."""
     standard = standard_named(name)
     stated = standard.stated(given)
     if subject.weighted and standard.tables != "technical":
@@ -39,7 +39,7 @@ def standard_document(
         )
     filled = BUILDERS[standard.tables](standard, subject, stated)
     document = subject.document
-    said = {
+    content = {
         "schema": SCHEMA,
         "evenhand": document["evenhand"],
         "standard": name,
@@ -68,42 +68,42 @@ def standard_document(
         "shows": list(filled.shows),
         "tables": [table.document() for table in filled.tables],
         "notes": list(filled.notes),
-        "asks": [one._asdict() for one in standard.asks],
-        "standing": [one._asdict() for one in standard.standing],
+        "asks": [item._asdict() for item in standard.asks],
+        "standing": [item._asdict() for item in standard.standing],
         "cannot": list(standard.cannot),
-        "sources": [{**one._asdict(), "date": one.date.isoformat()} for one in standard.sources],
+        "sources": [{**item._asdict(), "date": item.date.isoformat()} for item in standard.sources],
         "signatures": list(standard.signatures),
         "provenance": dict(document["provenance"]),
         "rows": document["rows"],
     }
-    return {**said, "sha256": _hash(said)}
+    return {**content, "sha256": _hash(content)}
 
 
-def _hash(said: Mapping[str, Any]) -> str:
-    """SHA-256 of all that the page says, as JSON with sorted keys and without spaces."""
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+def _hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the page's content, as JSON with sorted keys and without spaces."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _has_line(standard: Standard, name: str, stated: Mapping[str, Any]) -> bool:
-    """Whether the page has a line for what is stated by this name, given the rest."""
-    option = next(one for one in standard.options if one.name == name)
+    """Whether the page has a line for the statement of this name, given the others."""
+    option = next(item for item in standard.options if item.name == name)
     return all(stated[other] == value for other, value in option.where.items())
 
 
 def _review(standard: Standard, today: date) -> dict[str, Any]:
-    """When the profile was reviewed, and whether that is too long ago."""
+    """The dates of the review, and whether it is overdue."""
     overdue = standard.overdue(today)
-    last, by = standard.reviewed, standard.review_by
+    last, due = standard.reviewed, standard.review_by
     sentence = (
-        f"This profile was last reviewed on {last} and should have been reviewed again by {by}: "
+        f"This profile was last reviewed on {last} and should have been reviewed again by {due}: "
         "check the rule before you use this page."
         if overdue
-        else f"Profile last reviewed on {last}; to be reviewed by {by}."
+        else f"Profile last reviewed on {last}; to be reviewed by {due}."
     )
     return {
         "last": last.isoformat(),
-        "by": by.isoformat(),
+        "by": due.isoformat(),
         "overdue": overdue,
         "sentence": sentence,
     }

@@ -52,11 +52,13 @@ WITHIN = (
 
 
 def lending(standard: Standard, subject: Subject, stated: Mapping[str, Any]) -> Filled:
-    """Three kinds of tables for each column, as far as there are scores and segments."""
+    """Three kinds of tables for each column, if there are scores and segments."""
     columns = compared_columns(subject, stated)
     words = stated["unknown"]
-    known = {column: known_part(subject.sample(column), words)[0].groups for column in columns}
-    places = reference_places(stated["reference"], columns, known)
+    groups_by_column = {
+        column: known_part(subject.sample(column), words)[0].groups for column in columns
+    }
+    places = reference_places(stated["reference"], columns, groups_by_column)
     tables: list[Table] = []
     shows, facts, notes = [], [], [AT_CUT_OFF]
     for column in columns:
@@ -136,10 +138,10 @@ def _along_scores(sample: Sample, scores: Scores, at: int) -> Table:
 def _within_segments(sample: Sample, segments: Segments, at: int) -> list[Table]:
     """The test for each group, and the ratios in every segment."""
     column = sample.columns[0]
-    others = [i for i in range(len(sample.groups)) if i != at]
-    tests = [mantel_haenszel(segments.hits, segments.rows, i, at) for i in others]
+    compared = [i for i in range(len(sample.groups)) if i != at]
+    tests = [mantel_haenszel(segments.hits, segments.rows, i, at) for i in compared]
     pooled = {
-        "group": [show(sample.groups[i]) for i in others],
+        "group": [show(sample.groups[i]) for i in compared],
         "common_odds_ratio": [test.odds_ratio for test in tests],
         "cmh_statistic": [test.statistic for test in tests],
         "cmh_p": [test.p_value for test in tests],

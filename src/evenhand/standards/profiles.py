@@ -1,4 +1,4 @@
-"""Profiles of standards: dated data files that say what a rule asks and how its page is filled."""
+"""Profiles of standards: dated data files with what a rule asks and the options of its page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KINDS = {
     "columns": "a list of columns",
     "groups": "a group, or a mapping from columns to groups",
 }
-UNKNOWN = (  # how forms and files record that a person's group is not known
+UNKNOWN = (  # labels of unknown groups in forms and files
     "", "(missing)", "-", "?", "choose not to disclose", "choose not to identify", "decline",
     "decline to answer", "decline to identify", "decline to self identify",
     "decline to self-identify", "decline to state", "declined", "declined to answer",
@@ -42,7 +42,7 @@ UNKNOWN = (  # how forms and files record that a person's group is not known
 
 
 class Source(NamedTuple):
-    """A law, rule or guidance: its citation, what it holds, its date, and whether it was read.
+    """A law, rule or guidance: its citation, content, date, and whether it was read.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Source(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A sentence on a rule, and the citation of the source that it rests on.
+    """A sentence on a rule, with the citation of its source.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Statement(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """What a person states on a page: its name, what it means, and what it is if not stated.
+    """An option that a person states for a page: its name, meaning and default.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Standard:
-    """A rule as data: what it asks, which tables it wants, and when it was last reviewed.
+    """A rule as data: what it asks, its tables, and when it was last reviewed.
 
     The profiles are in `STANDARDS`; an audit fills one in by `Audit.to_html(standard=name)`.
 
@@ -185,7 +185,7 @@ class Standard:
     wording : mapping
         Heads of columns, and notes below tables.
     standing : tuple of Statement, default ()
-        Where the rule stands: what was amended, what is pending, what else applies.
+        The status of the rule: what was amended, what is pending, what else applies.
     law_date, in_force : date or None, default None
         When the rule was made, and from when on it applies; None of what is not a law.
     enforced : date or None, default None
@@ -239,7 +239,7 @@ class Standard:
         return on > self.review_by
 
     def stated(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Every option with what was stated, or its default.
+        """Every option with its stated value, or its default.
 
         Parameters
         ----------
@@ -262,16 +262,16 @@ class Standard:
         given = {} if given is None else given
         if not isinstance(given, Mapping):
             raise InputTypeError(f"stated must be a mapping of options to values, not {given!r}.")
-        known = {option.name: option for option in self.options}
+        options = {option.name: option for option in self.options}
         for name in given:
-            if name not in known:
+            if name not in options:
                 raise InputError(
                     f"The standard {self.name!r} has nothing to state by the name {name!r}."
-                    f"{did_you_mean(name, known)} There are {', '.join(known)}."
+                    f"{did_you_mean(name, options)} There are {', '.join(options)}."
                 )
         return {
             name: option.default if given.get(name) is None else option.read(given[name])
-            for name, option in known.items()
+            for name, option in options.items()
         }
 
 
@@ -294,29 +294,31 @@ def standard_named(name: Any) -> Standard:
 def reference_places(
     reference: Any, columns: tuple[str, ...], groups: Mapping[str, tuple[Label, ...]]
 ) -> dict[str, int]:
-    """For each column the place of its named reference group; none is ever guessed."""
-    named = reference if isinstance(reference, Mapping) else _by_column(reference, columns, groups)
-    unknown = [column for column in named if column not in columns]
+    """The position of the named reference group of each column; none is guessed."""
+    by_column = (
+        reference if isinstance(reference, Mapping) else _by_column(reference, columns, groups)
+    )
+    unknown = [column for column in by_column if column not in columns]
     if unknown:
         raise InputError(f"reference names the column {unknown[0]!r}; there are {list(columns)}.")
     places = {}
     for column in columns:
         labels = [str(label) for label in groups[column]]
-        if column not in named or str(named[column]) not in labels:
-            what = f"names {named[column]!r}" if column in named else "names none"
+        if column not in by_column or str(by_column[column]) not in labels:
+            what = f"names {by_column[column]!r}" if column in by_column else "names none"
             raise InputError(
                 f"Which group of {column!r} is the reference? reference {what}; there are "
                 f"{', '.join(map(repr, labels))}. State it, as in "
                 f"stated={{'reference': {{{column!r}: {labels[-1]!r}}}}}."
             )
-        places[column] = labels.index(str(named[column]))
+        places[column] = labels.index(str(by_column[column]))
     return places
 
 
 def _by_column(
     reference: Any, columns: tuple[str, ...], groups: Mapping[str, tuple[Label, ...]]
 ) -> dict[str, Any]:
-    """A label by itself belongs to the only column that has it."""
+    """Assign a single label to the only column that has it."""
     if reference is None:
         return {}
     having = [c for c in columns if str(reference) in map(str, groups[c])]
@@ -348,7 +350,7 @@ def _list(value: Any) -> list[Any] | None:
 
 
 def _groups(value: Any) -> Any:
-    """A mapping of columns to groups; of text "column=group, …" where it has the sign."""
+    """A mapping of columns to groups, or text such as "column=group, …"."""
     if isinstance(value, str) and "=" in value:
         pairs = (part.partition("=") for part in value.split(","))
         return {column.strip(): group.strip() for column, _, group in pairs}
@@ -358,15 +360,16 @@ def _groups(value: Any) -> Any:
 def _loaded(text: str) -> Standard:
     content = tomllib.loads(text)
     options = tuple(
-        Option(**{**one, "choices": tuple(one.get("choices", ()))}) for one in content["options"]
+        Option(**{**entry, "choices": tuple(entry.get("choices", ()))})
+        for entry in content["options"]
     )
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
     }
     fields["options"] = options
-    fields["sources"] = tuple(Source(**one) for one in content["sources"])
+    fields["sources"] = tuple(Source(**entry) for entry in content["sources"])
     for part in ("asks", "standing"):
-        fields[part] = tuple(Statement(**one) for one in content.get(part, ()))
+        fields[part] = tuple(Statement(**entry) for entry in content.get(part, ()))
     return Standard(**fields)
 
 

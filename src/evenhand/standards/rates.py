@@ -1,4 +1,4 @@
-"""Rates, their exact intervals, ratios to the highest or to a named group, how sure they are."""
+"""Rates with exact intervals, and ratios to the highest or a named group, with intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOUR_FIFTHS = 0.8
 
 
 def rates_of(hits: Counts, rows: Counts) -> Floats:
-    """The share of hits; NaN where there are no rows.
+    """The share of hits; NaN without rows.
 
     >>> rates_of(np.array([3, 0]), np.array([4, 0]))
     array([0.75,  nan])
@@ -30,7 +30,7 @@ def rates_of(hits: Counts, rows: Counts) -> Floats:
 
 
 def exact_interval(hits: Counts, rows: Counts, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval of each rate by itself, as `scipy.stats.binomtest` has it.
+    """Clopper–Pearson interval of each rate by itself, as in `scipy.stats.binomtest`.
 
     >>> low, high = exact_interval(np.array([0, 5]), np.array([10, 10]))
     >>> low.round(3), high.round(3)
@@ -41,10 +41,9 @@ def exact_interval(hits: Counts, rows: Counts, confidence: float = 0.95) -> tupl
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """Each group's rate over the reference, with an interval that holds for all groups at once.
+    """Each group's rate over the reference, with simultaneous intervals.
 
-    `values` are NaN where the reference has no hits; `reference` is the place of the group that the
-    values are over.
+    `values` are NaN if the reference has no hits; `reference` is its position.
     """
 
     values: Floats
@@ -53,7 +52,7 @@ class Ratios:
     reference: int
 
     def certainty(self, limit: float = FOUR_FIFTHS) -> list[Certainty | None]:
-        """What the interval says of the limit; nothing where there is no ratio."""
+        """Whether each interval is below or above the limit, or unclear; None without a ratio."""
         return [
             None
             if np.isnan(value)
@@ -73,7 +72,7 @@ def ratios_of(
     confidence: float = 0.95,
     among: NDArray[np.bool_] | None = None,
 ) -> Ratios:
-    """The ratios of the rates to the highest (of those `among` which it is), or to a named one."""
+    """Ratios of the rates to the highest one (of the groups `among`), or to a named one."""
     rates = rates_of(hits, rows)
     compared = rates if among is None else np.where(among, rates, np.nan)
     at = int(np.nanargmax(compared)) if to == "best" else to

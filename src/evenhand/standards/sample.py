@@ -1,4 +1,4 @@
-"""What a standard reads of an audit: people by group, those selected, scores, and segments."""
+"""The input of standards from an audit: people by group, selected ones, scores, and segments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores in ascending order, the group of each, and for how many people each stands."""
+    """Scores in ascending order, with the group and the number of people of each."""
 
     values: Floats
     codes: NDArray[Any]
@@ -32,17 +32,17 @@ class Scores:
 
     @property
     def median(self) -> float:
-        """The median of everybody: of an even number, the mean of the two in the middle."""
+        """The overall median; for an even number, the mean of the middle two."""
         ends = np.cumsum(self.counts)
         middle = (int(ends[-1]) - 1) // 2, int(ends[-1]) // 2
         return float(np.mean([self.values[np.searchsorted(ends, at + 1)] for at in middle]))
 
     def above(self, cut: float, *, inclusive: bool = False) -> Counts:
-        """How many of each group score above the cut, or at least it."""
+        """Number in each group who score above the cut, or at least it if inclusive."""
         return self._by_group(self.values >= cut if inclusive else self.values > cut)
 
     def at(self, score: float) -> int:
-        """How many have exactly this score."""
+        """Number of people with exactly this score."""
         return int(self.counts[self.values == score].sum())
 
     def _by_group(self, chosen: NDArray[np.bool_]) -> Counts:
@@ -61,9 +61,9 @@ class Segments:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """People by the groups of some columns; what was decided, where that is known.
+    """People by the groups of some columns, with decisions, if known.
 
-    Where they are put into classes and none of these is favorable, `classes` counts each.
+    If decisions are classes without a favorable one, `classes` counts each.
     """
 
     columns: tuple[str, ...]
@@ -75,7 +75,7 @@ class Sample:
     classes: Mapping[Label, Counts] = field(default_factory=dict)
 
     def without(self, left_out: NDArray[np.bool_]) -> Sample:
-        """The same people less some groups."""
+        """The sample without some groups."""
         keep = np.flatnonzero(~left_out)
         segments = self.segments
         if segments is not None:
@@ -93,7 +93,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """An audit as standards see it: its sensitive columns, samples by columns, and its document."""
+    """An audit as input of standards: sensitive columns, samples by columns, and the document."""
 
     columns: tuple[str, ...]
     samples: Mapping[tuple[str, ...], Sample]

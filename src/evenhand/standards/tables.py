@@ -1,4 +1,4 @@
-"""Tables of a page as data: columns of a kind, rows of JSON values; and the same as CSV."""
+"""Tables of a page as data, with typed columns and rows of JSON values, and as CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evenhand.standards.sample import Sample
 Kind = Literal[
     "text", "name", "verdict", "count", "rate", "rates", "ratio", "ratios", "number", "p", "flag"
 ]
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")  # which spreadsheets take for formulas
 NAMED = 6  # groups in a sentence
 SIDES = {
     "below": "Below four-fifths (whole interval)",
@@ -32,7 +32,7 @@ SIDES = {
 
 
 class TableColumn(NamedTuple):
-    """A column: its key in the rows, its head, and of what kind it is; "…s" are intervals."""
+    """A column: its key in the rows, its heading and its kind; "…s" are intervals."""
 
     key: str
     head: str
@@ -41,7 +41,7 @@ class TableColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title, and notes below it."""
+    """A table with a title and notes."""
 
     title: str
     columns: Sequence[TableColumn]
@@ -62,7 +62,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Filled:
-    """What a standard's page says of the data: sentences, facts, tables and notes."""
+    """The part of a standard's page about the data: sentences, facts, tables and notes."""
 
     tables: Sequence[Table]
     shows: Sequence[str] = ()
@@ -71,7 +71,7 @@ class Filled:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value converted to JSON types."""
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
     if isinstance(value, bool | np.bool_):
@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
 
 
 def as_csv(tables: Iterable[Mapping[str, Any]]) -> str:
-    r"""All tables of a document under one head; an interval is two columns.
+    r"""All tables of a document under one header; an interval is two columns.
 
     >>> table = Table("By sex", [TableColumn("group", "Group", "text")], [{"group": "=F"}])
     >>> as_csv([table.document()])
@@ -110,7 +110,7 @@ def as_csv(tables: Iterable[Mapping[str, Any]]) -> str:
 
 
 def in_words(column: str) -> str:
-    """The name of a column as people write it.
+    """The name of a column in plain words.
 
     >>> in_words("race_ethnicity"), in_words("AgeBand")
     ('race ethnicity', 'AgeBand')
@@ -119,42 +119,44 @@ def in_words(column: str) -> str:
 
 
 def head_of(column: str) -> str:
-    """The same, as the head of a column of a table."""
+    """The name of a column as the heading of a table's column."""
     words = in_words(column)
     return words[:1].upper() + words[1:]
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = [plural(len(names) - NAMED, "more", "more")] if len(names) > NAMED else []
-    return listing([*names[:NAMED], *more])
+    """The first few names, and the number of others."""
+    remaining = [plural(len(names) - NAMED, "more", "more")] if len(names) > NAMED else []
+    return listing([*names[:NAMED], *remaining])
 
 
 def known_part(sample: Sample, unknown: Iterable[Any] | None) -> tuple[Sample, int, list[str]]:
-    """The people whose groups are known, how many are not, and what those were called."""
+    """The people of known groups, the number of others, and the labels of these."""
     words = {_spelt(label) for label in (UNKNOWN if unknown is None else unknown)}
     hidden = np.array([_is_unknown(label, words) for label in sample.groups], dtype=bool)
-    called = [show(label) for label, left in zip(sample.groups, hidden, strict=True) if left]
-    return sample.without(hidden), int(sample.rows[hidden].sum()), called
+    labels = [
+        show(label) for label, is_hidden in zip(sample.groups, hidden, strict=True) if is_hidden
+    ]
+    return sample.without(hidden), int(sample.rows[hidden].sum()), labels
 
 
 def unknown_fact(column: str, hidden: int, known: Sample, called: Sequence[str]) -> tuple[str, str]:
-    """How many people are of no known group, and how that was recorded."""
+    """Fact on the number of people of unknown group, and how that was recorded."""
     text = f"{hidden:,} of {hidden + int(known.rows.sum()):,}"
     return f"Unknown {in_words(column)}", text + recorded(called)
 
 
 def if_known(sample: Sample, unknown: Iterable[Any] | None, reference: Label | None = None) -> str:
-    """What the lowest ratio could be, whichever groups the people of unknown group are in.
+    """Sentence on what the lowest ratio could be, whatever the groups of unknown people are.
 
-    `sample` has the unknown too, with how many of them were selected; a part of a group that is
-    known stays. Empty where nobody is unknown. Beside a `reference` it says how low: then no other
-    has its people who were not selected, and it has all who were.
+    `sample` includes people of unknown group; known parts of a group are kept. Empty if nobody is
+    unknown. With a `reference` it is a lower limit, at which the reference has all unknown people
+    who were selected, and other groups all who were not.
     """
     words = {_spelt(label) for label in (UNKNOWN if unknown is None else unknown)}
     hidden = np.array([_is_unknown(label, words) for label in sample.groups], dtype=bool)
     people = int(sample.rows[hidden].sum())
-    known = [label for label, left in zip(sample.groups, hidden, strict=True) if not left]
+    known = [label for label, is_hidden in zip(sample.groups, hidden, strict=True) if not is_hidden]
     if sample.hits is None or not people or len(known) < 2:
         return ""
     who = "person" if people == 1 else f"{people:,} people"
@@ -163,22 +165,22 @@ def if_known(sample: Sample, unknown: Iterable[Any] | None, reference: Label | N
         selected = int(sample.hits[hidden].sum())
         at = sample.groups.index(reference)
         rates = sample.hits / np.maximum(sample.rows + people - selected, 1)
-        most = (sample.hits[at] + selected) / max(sample.rows[at] + selected, 1)
+        highest = (sample.hits[at] + selected) / max(sample.rows[at] + selected, 1)
         rates = rates[~hidden & (np.arange(len(hidden)) != at)]
-        if not most:
+        if not highest:
             return ""
-        return f"{start} as low as {number(float(rates.min() / most), toward=-1)}."
+        return f"{start} as low as {number(float(rates.min() / highest), toward=-1)}."
     labels = [_part_known(label, words, known) for label in sample.groups]
     names = range(len(labels[0]))
     counts = np.concatenate([sample.hits, sample.rows - sample.hits])
-    there = np.flatnonzero(counts)
-    columns = {str(at): [(labels * 2)[row][at] for row in there] for at in names}
+    occupied = np.flatnonzero(counts)
+    columns = {str(at): [(labels * 2)[row][at] for row in occupied] for at in names}
     answer = bounds(
         "selection_rate_ratio",
         None,
-        np.repeat([1, 0], len(labels))[there],
+        np.repeat([1, 0], len(labels))[occupied],
         sensitive_features=columns,
-        sample_weight=counts[there],
+        sample_weight=counts[occupied],
         measure="ratio",
         favorable=1,
     ).answers["bounds"]
@@ -187,24 +189,25 @@ def if_known(sample: Sample, unknown: Iterable[Any] | None, reference: Label | N
 
 
 def _part_known(label: Any, words: set[str], known: Sequence[Any]) -> tuple[Label, ...]:
-    """The parts of a group, None if unknown; all are, where no known group is like the rest."""
+    """The parts of a group, None if unknown; all None if no known group agrees in the others."""
     if not isinstance(label, tuple) or isinstance(label, Bin):
-        label, known = (label,), [(other,) for other in known]
+        label, known = (label,), [(choice,) for choice in known]
     parts = tuple(None if _spelt(part) in words else part for part in label)
     fits = any(
-        all(part in (None, own) for part, own in zip(parts, other, strict=True)) for other in known
+        all(part in (None, own_part) for part, own_part in zip(parts, choice, strict=True))
+        for choice in known
     )
     return parts if fits else (None,) * len(parts)
 
 
 def recorded(called: Sequence[str]) -> str:
-    """How an unknown group was recorded."""
+    """Phrase on how unknown groups were recorded."""
     names = list(dict.fromkeys(called))
     return f" (recorded as {listing(names)})" if names else ""
 
 
 def lowest_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> str:
-    """The lowest ratio and whose it is, in a sentence."""
+    """Sentence on the lowest ratio and its group."""
     if np.isnan(ratios.values).all():
         return f"By {by}: the rate to compare with is 0, so there are no ratios."
     lowest = int(np.nanargmin(ratios.values))
@@ -213,26 +216,26 @@ def lowest_sentence(by: str, groups: Sequence[Label], ratios: Ratios) -> str:
 
 
 def four_fifths_sentence(groups: Sequence[Label], ratios: Ratios) -> str:
-    """Which ratios are below four-fifths, above it, or inconclusive; to follow another sentence."""
-    others = [at for at in range(len(groups)) if at != ratios.reference]
+    """Sentences on the ratios below four-fifths, above it, or inconclusive."""
+    compared = [at for at in range(len(groups)) if at != ratios.reference]
     certainty = ratios.certainty()
     parts = []
-    for word, said in SIDES.items():
-        named = [show(groups[at]) for at in others if certainty[at] == word]
-        if named:
-            parts.append(f" {said}: {some(named)}.")
+    for word, phrase in SIDES.items():
+        groups_named = [show(groups[at]) for at in compared if certainty[at] == word]
+        if groups_named:
+            parts.append(f" {phrase}: {some(groups_named)}.")
     return "".join(parts)
 
 
 def beside_limit(ratios: Ratios, reference: str) -> list[str | None]:
-    """What the intervals say of four-fifths, for a column; the reference is called what it is."""
+    """Column of verdicts on four-fifths from the intervals; the reference is named as such."""
     return [
         reference if at == ratios.reference else word for at, word in enumerate(ratios.certainty())
     ]
 
 
 def interval_note(confidence: float, *, rates: bool) -> str:
-    """What the intervals are, in a sentence."""
+    """Sentence on the meaning of the intervals."""
     exact = "Intervals of rates are exact, each by itself (Clopper and Pearson); those of ratios"
     return (
         f"{exact if rates else 'Intervals of ratios'} hold for all groups of a table at once. "
@@ -263,5 +266,5 @@ def _cells(column: Mapping[str, Any], value: Any) -> list[Any]:
 
 
 def _inert(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
+    """Text escaped so that no spreadsheet takes it for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value

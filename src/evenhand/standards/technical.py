@@ -1,4 +1,4 @@
-"""Evidence for technical documentation: data, definitions, versions, what each number is not."""
+"""Evidence for technical documentation: data, definitions, versions, limits of each number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evenhand.standards.tables import Filled, Table, TableColumn
 
 
 def technical(_: Standard, subject: Subject, __: Mapping[str, Any]) -> Filled:
-    """What the audit's document says, in the order that a file on a system has it."""
+    """The content of the audit's document, in the order of a file on a system."""
     document = subject.document
     return Filled(
         [_values(document), _definitions(document), _measures(document), _groups(document)],
@@ -24,7 +24,7 @@ def technical(_: Standard, subject: Subject, __: Mapping[str, Any]) -> Filled:
 
 
 def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    origin, many = document["provenance"], document["multiplicity"]
+    origin, multiplicity = document["provenance"], document["multiplicity"]
     versions = [f"{name} {version}" for name, version in origin["versions"].items()]
     favorable = document["favorable"]
     assumed = ", assumed" if document["favorable_assumed"] else ""
@@ -45,8 +45,8 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         (
             "Confidence",
             f"{100 * document['confidence']:g}% for each interval; verdicts at the level "
-            f"{number(many['level'])}, adjusted ({many['method']}) for "
-            f"{plural(many['hypotheses'], 'hypothesis', 'hypotheses')}",
+            f"{number(multiplicity['level'])}, adjusted ({multiplicity['method']}) for "
+            f"{plural(multiplicity['hypotheses'], 'hypothesis', 'hypotheses')}",
         ),
     ]
 
@@ -78,8 +78,12 @@ def _definitions(document: Mapping[str, Any]) -> Table:
         TableColumn("is_not", "What it is not", "text"),
     ]
     rows = [
-        {"criterion": one["name"], "formula": one["formula"], "is_not": one["is_not"]}
-        for one in document["criteria"]
+        {
+            "criterion": criterion["name"],
+            "formula": criterion["formula"],
+            "is_not": criterion["is_not"],
+        }
+        for criterion in document["criteria"]
     ]
     return Table("Definitions of the criteria", columns, rows)
 
@@ -90,22 +94,22 @@ def _measures(document: Mapping[str, Any]) -> Table:
         TableColumn("formula", "Definition, for the values w of d groups", "text"),
         TableColumn("is_not", "What it is not", "text"),
     ]
-    asked = dict.fromkeys(finding["measure"] for finding in document["findings"])
+    names = dict.fromkeys(finding["measure"] for finding in document["findings"])
     rows = [
-        {"measure": _title(name), "formula": known.formula, "is_not": known.is_not}
-        if known
+        {"measure": _title(name), "formula": resolved.formula, "is_not": resolved.is_not}
+        if resolved
         else {"measure": name, "formula": "of the caller's own", "is_not": ""}
-        for name, known in ((name, measure_named(name)) for name in asked)
+        for name, resolved in ((name, measure_named(name)) for name in names)
     ]
     return Table("Definitions of the measures", columns, rows)
 
 
 def _title(measure: str) -> str:
-    known = measure_named(measure)
-    return measure if known is None else known.title
+    resolved = measure_named(measure)
+    return measure if resolved is None else resolved.title
 
 
 def _groups(document: Mapping[str, Any]) -> Table:
     columns = [TableColumn("group", "Group", "text"), TableColumn("rows", "Rows", "count")]
-    rows = [{"group": one["label"], "rows": one["rows"]} for one in document["groups"]]
+    rows = [{"group": group["label"], "rows": group["rows"]} for group in document["groups"]]
     return Table("The groups", columns, rows)
