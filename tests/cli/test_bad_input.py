@@ -200,3 +200,28 @@ def test_words_of_functions_and_other_tools_lead_to_the_option(capsys, word, opt
     with pytest.raises(SystemExit, match="2"):
         main(["audit", "people.csv", word, "x"])
     assert f"No such option: {word}. Did you mean '{option}'?" in capsys.readouterr().err
+
+
+REFUSED = {
+    "replicates": (
+        ("--weight", "s", "--replicate-weights", "s", "--replicate-method", "acs"),
+        "--replicate-weights 's' is not a range of columns",
+    ),
+    "one of three": (
+        ("--replicate-weights", "s1-9"),
+        "need three: --weight, --replicate-weights (the columns) and --replicate-method, such as",
+    ),
+    "a ranking": (("--task", "ranking"), "--task ranking needs --query, the column"),
+    "rare groups": (
+        ("--missing", "unknown", "--min-count", "5", "--rare", "merge"),
+        "--min-count does not work with groups that are not known for sure",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_is_named_by_its_option(run, people, case):
+    options, message = REFUSED[case]
+    result = run(hole(people, "g") if case == "rare groups" else people, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr

@@ -170,10 +170,14 @@ def groups(
     unknown = set(bins or ()) - set(columns)
     if unknown:
         name = sorted(map(str, unknown))[0]
+        way_out = did_you_mean(name, columns)
+        if "group" in columns or "column 0" in columns:  # names of ours, for columns without one
+            way_out += (
+                " A column is named in a dataframe or a mapping: "
+                f"sensitive_features={{{name!r}: ...}}."
+            )
         raise InputError(
-            f"bins names {sorted(map(str, unknown))}, but the columns are {list(columns)}."
-            f"{did_you_mean(name, columns)} A column is named in a dataframe or a mapping: "
-            f"sensitive_features={{{name!r}: ...}}."
+            f"bins names {sorted(map(str, unknown))}, but the columns are {list(columns)}.{way_out}"
         )
     coded = {}
     for name, values in columns.items():

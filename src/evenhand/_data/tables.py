@@ -173,8 +173,8 @@ def _replicates(
     """The columns of replicate weights, with the scale of each."""
     if columns is None or method is None or names.sample_weight is None:
         raise InputError(
-            "Replicate weights need three: sample_weight, replicate_weights (the columns) and "
-            "replicate_method, such as 'acs'."
+            "Replicate weights need three: sample_weight=, replicate_weights= (the columns) and "
+            "replicate_method=, such as 'acs'."
         )
     if rows or names.cluster:
         raise InputError("Replicate weights are of single rows: leave out rows= and cluster=.")

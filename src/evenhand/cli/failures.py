@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import click
 
+from evenhand._data.roles import ROLES
 from evenhand.cli.terminal import tell
 
 T = TypeVar("T")
@@ -32,36 +33,23 @@ STATUSES = {
 
 HALF_WRITTEN = "Interrupted; no output was left half written."
 RESUMABLE = "Interrupted; what was done is kept. Run the same command to go on."
-OPTIONS_FOR = {
+OPTIONS_FOR = {  # what reads otherwise at the command line; roles of columns are translated by name
     '(criteria=, measures=, depth=1, fewer columns, min_count=30, rare="merge")': "(--criterion, "
     "--measure, --depth 1, fewer --group, --min-count 30 --rare merge)",
-    'missing="group"': "--missing group",
-    'missing="unknown"': "--missing unknown",
     "Lower min_count, or merge them": "Lower --min-count, or --rare merge",
-    "favorable=": "--favorable",
-    "score_of=": "--score-of ",
-    "threshold=": "--threshold",
     "sample_weight=, and sums of weights into sums=": "--weight",
     ", or pass digits= to tally": "",
     'min_count=30, rare="merge"': "--min-count 30 --rare merge",
-    "pass them as y_score=, beside": "name them with --score, beside",
-    "pass their scores as y_score=": "name their scores with --score",
     "pass them as y_score=": "name them with --score",
+    "pass their scores as y_score=": "name their scores with --score",
     "in query=": "with --query",
-    "query=": "--query",
-    "top_k=": "--top-k ",
-    "discount=": "--discount ",
-    "exposure=": "--exposure",
-    'task="regression"': "--task regression",
-    'task="ranking"': "--task ranking",
-    'task="multiclass"': "--task multiclass",
-    'task="binary"': "--task binary",
-    "y_true": "--target",
-    "y_pred": "--prediction",
-    "y_score": "--score",
     "strata": "--stratum",
-    "sensitive_features": "--group",
+    "by=": "--by",
+    "between=": "--between ",
 }
+ROLE_OPTIONS = {name: role.option for name, role in ROLES.items() if role.option}
+VALUED = re.compile(rf"\b({'|'.join(ROLE_OPTIONS)})=(\"(\w+)\"|(?=[-\w\['(]))?")
+NAMED = re.compile(rf"(?<!['\"\w])({'|'.join(name for name in ROLE_OPTIONS if '_' in name)})\b")
 
 
 class Unusable(click.ClickException):
@@ -139,7 +127,6 @@ def _is_of_engine(failure: Exception, kind: str) -> bool:
 def _one_line(message: str) -> str:
     """The gist of a message: without an engine's advice on its own options, and in our options."""
     gist = " ".join(message.split("\n\n")[0].split("\nPossible")[0].split())
-    gist = re.sub(r"\bthreshold=(?=[-\d])", "--threshold ", gist)
     gist = re.sub(r"\bbins=\{'([^']+)': ([^}]+)\}", _bins_option, gist)
     gist = re.sub(
         r"stated=\{'reference': \{'([^']+)': '([^']+)'\}\}", r"--state 'reference=\1=\2'", gist
@@ -147,7 +134,14 @@ def _one_line(message: str) -> str:
     gist = re.sub(r"^(Invalid Input|IO|Conversion) Error: ", "", gist)
     for python, option in OPTIONS_FOR.items():
         gist = gist.replace(python, option)
+    gist = VALUED.sub(_role_option, gist)
+    gist = NAMED.sub(lambda match: ROLE_OPTIONS[match[1]], gist)
     return re.sub(r"(--[a-z-]+) (?=[ :,;]|[.](?!\w))", r"\1", gist)
+
+
+def _role_option(match: re.Match[str]) -> str:
+    option = ROLE_OPTIONS[match[1]]
+    return option if match[2] is None else f"{option} {match[3] or ''}"
 
 
 def _bins_option(match: re.Match[str]) -> str:
