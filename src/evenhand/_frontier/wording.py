@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
     value: float
     cost: float
-    shown: float
+    displayed: float
     aside: tuple[float, str] | None = None
 
 
@@ -57,7 +57,7 @@ def sentences(
     name = criterion.replace("_", " ")
     cost_text = f"at a cost of {number(model.cost, 4)}"
     if unit == "accuracy":
-        cost_text = f"at an accuracy of {100 * model.shown:.1f}%"
+        cost_text = f"at an accuracy of {100 * model.displayed:.1f}%"
     lines = [f"By {name}, the model's {noun} is {spelled(model.value)} {cost_text}."]
     if model.aside is not None and spelled(model.aside[0]) != spelled(model.value):
         lines[0] = f"{lines[0][:-1]}; without {model.aside[1]} it is {spelled(model.aside[0])}."
@@ -79,7 +79,7 @@ def sentences(
         extra = cost_at(goal) - model.cost
         price = _price(extra, unit)
         if unit == "accuracy" and extra > LEAST:
-            price += f" ({100 * model.shown:.1f}% to {100 * (model.shown - extra):.1f}%)"
+            price += f" ({100 * model.displayed:.1f}% to {100 * (model.displayed - extra):.1f}%)"
         people = people_at(goal) if people_at is not None and not share else ""
         lines.append(f"{start.format(what=noun, goal=spelled(goal))} costs {price}{people}.")
     return lines

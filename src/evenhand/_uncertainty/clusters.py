@@ -87,10 +87,10 @@ class Varied(NamedTuple):
 class Units:
     """The rows of every group in every cluster, in the order of groups and of clusters.
 
-    Units of one group with the same counts share a *pattern*, and what units are asked is computed
-    once per pattern: a million units of a few rows have some hundreds. `owner` is the group of each
-    pattern, ascending; `cluster` and `pattern` have an entry per unit. Without `pattern` every unit
-    has its own.
+    Units of one group with the same counts share a *pattern*, and every quantity is computed once
+    per pattern: a million units of a few rows have some hundreds of patterns. `owner` is the group
+    of each pattern, ascending; `cluster` and `pattern` have an entry for each unit. Without
+    `pattern` every unit has its own.
     """
 
     owner: NDArray[np.intp]
@@ -198,14 +198,18 @@ class Units:
     def _shared(self) -> tuple[NDArray[np.intp], ...]:
         """Group, cluster and pattern of each unit that shares its cluster with other groups."""
         shared = np.bincount(self.cluster) > 1
-        kept = shared[self.cluster]
+        is_shared = shared[self.cluster]
         patterns = self.by_unit(np.arange(len(self.owner)))
         number = np.cumsum(shared) - 1
-        return self.by_unit(self.owner)[kept], number[self.cluster[kept]], patterns[kept]
+        return (
+            self.by_unit(self.owner)[is_shared],
+            number[self.cluster[is_shared]],
+            patterns[is_shared],
+        )
 
     @cached_property
     def _patterns(self) -> NDArray[np.intp]:
-        """The pattern of each group in each shared cluster; one past the last where it has none."""
+        """The pattern of each group in each shared cluster; one past the last if it has none."""
         group, cluster, pattern = self._shared
         patterns = np.full((self.groups, int(cluster.max(initial=-1)) + 1), len(self.owner))
         patterns[group, cluster] = pattern
@@ -264,7 +268,7 @@ def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, T
     unit, codes = renumber(keys, group.size * size)
     owner, cluster = np.divmod(codes, size)
     places = [i for i, name in enumerate(names) if name not in source.clusters]
-    pattern, kept = None, np.arange(len(unit))
+    pattern, cells_kept = None, np.arange(len(unit))
     counts = _counts(source, [i for i in places if names[i] != "group"], unit, len(codes))
     if counts is not None:
         combined, first = combine([(owner, group.size), *counts])
@@ -272,19 +276,19 @@ def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, T
         positions = np.full(len(codes), -1, np.intp)
         positions[first] = np.arange(len(first))
         unit = positions[unit]
-        kept = np.flatnonzero(unit >= 0)  # the cells of one unit of each pattern
-    cells = source.cells[places][:, kept]
-    cells[[names[i] for i in places].index("group")] = unit[kept]
+        cells_kept = np.flatnonzero(unit >= 0)  # the cells of one unit of each pattern
+    cells = source.cells[places][:, cells_kept]
+    cells[[names[i] for i in places].index("group")] = unit[cells_kept]
     labels = tuple(range(len(owner)))
     axes = tuple(Axis("group", labels) if names[i] == "group" else source.axes[i] for i in places)
-    sums = {name: values[..., kept] for name, values in source.sums.items()}
+    sums = {name: values[..., cells_kept] for name, values in source.sums.items()}
     return Units(owner, cluster, group.size, pattern), gathered(axes, cells, sums, ())
 
 
 def _counts(
     source: Tally, axes: Sequence[int], unit: NDArray[Any], units: int
 ) -> list[tuple[NDArray[Any], int]] | None:
-    """Rows of each kind in every unit, with one more than the most of them, to combine.
+    """Rows of each kind in every unit, with one more than their maximum, for `combine`.
 
     A kind is a position along the axes. None where rows are weighted, or of too many kinds.
     """
@@ -408,7 +412,7 @@ def plain(source: Source) -> Source:
 
 
 def _clusters_of_one_row(source: Tally) -> list[str]:
-    """The clusterings of which no cluster has several rows."""
+    """The clusterings whose clusters all have a single row."""
     names, rows = [axis.name for axis in source.axes], source.sums["rows"]
     sizes = {name: np.bincount(source.cells[names.index(name)], rows) for name in source.clusters}
     return [name for name, each in sizes.items() if each.max(initial=0) <= 1]

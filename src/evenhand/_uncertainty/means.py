@@ -156,10 +156,10 @@ def _ratio_moments(
     return RowMoments(*(part[None] for part in (second, unknown, unknown, rows, effect)))
 
 
-def central_sum(source: Tally, of: str, power: int, center: Floats) -> Floats | None:
+def central_sum(source: Tally, column: str, power: int, center: Floats) -> Floats | None:
     """Σ wʲ (v − T)ʲ by group, for the power j; None where the sums were not counted."""
     mark = POWERS[power]
-    names = [of, *(f"{of}{POWERS[k]}" for k in range(2, power + 1))]
+    names = [column, *(f"{column}{POWERS[k]}" for k in range(2, power + 1))]
     if "weight" in source.sums:
         names = [f"weight{mark}", *(f"weight{mark}·{name}" for name in names)]
     else:

@@ -93,7 +93,7 @@ def counts_of(tally: Tally, criterion: Criterion, favorable: Any = None) -> Coun
     axes = tuple(tally.axis(name) for name in (*fixed, "group", *free))
     names = [axis.name for axis in axes]
     shape = (-1, len(tally.groups), prod(axis.size for axis in axes[len(fixed) + 1 :]))
-    rows = _whole(tally.table(*names, of="rows").reshape(shape))
+    rows = _whole_rows(tally.table(*names, of="rows").reshape(shape))
     if "weight" in tally.sums:
         counts = tally.table(*names).reshape(shape)
         squares = tally.table(*names, of="weight²").reshape(shape)
@@ -163,7 +163,7 @@ def _normal(
     return noise
 
 
-def _whole(rows: Floats) -> NDArray[np.int64]:
+def _whole_rows(rows: Floats) -> NDArray[np.int64]:
     if (rows != np.rint(rows)).any():
         raise InputError(
             "This needs whole rows, and an expected tally has shares of them. "
@@ -186,7 +186,7 @@ class Means:
     observed: Floats
     sizes: Floats
     errors: Floats
-    least: float
+    lowest: float
     read: Callable[[Floats], Table]
 
     @cached_property
@@ -204,7 +204,7 @@ class Means:
     def draw(self, truth: Floats, times: int, rng: np.random.Generator) -> Iterator[Table]:
         """Tables of normal means."""
         noise = rng.standard_normal((times, *truth.shape))
-        yield self.read(np.maximum(truth + self.errors * noise, self.least))
+        yield self.read(np.maximum(truth + self.errors * noise, self.lowest))
 
 
 def means_of(sums: Tally, criterion: Criterion, favorable: Any = None) -> Means:

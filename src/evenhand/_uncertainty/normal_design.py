@@ -203,7 +203,9 @@ def _critical(question: Sequence[Stratum], level: float) -> tuple[float, float]:
         return float(chdtri(free, level * SHARES[0])), float(chdtri(1, level * SHARES[1] / tests))
     null = _joint([stratum.null(NULL_DRAWS) for stratum in question])
     ranks = [NULL_DRAWS - np.argsort(np.argsort(values)) for values in null]
-    smallest = np.minimum(*(each / share for each, share in zip(ranks, SHARES, strict=True)))
+    smallest = np.minimum(
+        *(values_of / share for values_of, share in zip(ranks, SHARES, strict=True))
+    )
     limit = float(np.quantile(smallest, level, method="lower"))
     square, contrast = (
         float(np.sort(values)[-max(int(limit * share), 1)])

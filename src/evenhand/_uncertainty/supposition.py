@@ -170,10 +170,10 @@ def supposed(
             raise InputError("Pass rates, or means with sd; not both.")
         if sd is None:
             raise InputError("Means need sd=, the standard deviation of single rows.")
-        spread = _each(sd, groups, "sd")
+        spread = _by_group(sd, groups, "sd")
         if not (spread > 0).all():
             raise InputError(f"sd must be above 0; it is {sd!r}.")
-        values = np.zeros(len(rows)) if means is None else _each(means, groups, "means")
+        values = np.zeros(len(rows)) if means is None else _by_group(means, groups, "means")
         return Means(rows, values, spread)
     if rates is not None and rate is not None:
         raise InputError("Pass rates, one for each group, or a common rate; not both.")
@@ -185,13 +185,13 @@ def supposed(
             "Pass rates= of every group, or a rate= that is common to them; "
             "for means pass sd=, the standard deviation of single rows."
         )
-    values = _each(supplied, groups, "rates")
+    values = _by_group(supplied, groups, "rates")
     if not ((values >= 0) & (values <= 1)).all():
         raise InputError(f"Rates lie between 0 and 1; they are {values.tolist()}.")
     return Rates(rows, values)
 
 
-def _each(values: Any, groups: tuple[Label, ...], name: str) -> Floats:
+def _by_group(values: Any, groups: tuple[Label, ...], name: str) -> Floats:
     """A number for every group."""
     if isinstance(values, Mapping):
         if set(values) != set(groups):
@@ -227,7 +227,7 @@ def in_clusters(
             "alike."
         )
     is_shared = np.ndim(cluster) == 0 and not isinstance(cluster, Mapping)
-    number = _each(cluster, groups, "cluster")
+    number = _by_group(cluster, groups, "cluster")
     if not ((number >= 2) & (number == np.rint(number))).all():
         raise InputError(f"cluster= is how many clusters there are, at least 2; it is {cluster!r}.")
     if (number > design.sizes).any():

@@ -308,7 +308,7 @@ class Criterion:
         Raises
         ------
         InputTypeError
-            If columns are given beside counts, which hold them already.
+            If columns are passed together with counts, which already contain them.
 
         Examples
         --------
@@ -355,7 +355,7 @@ class Criterion:
         Raises
         ------
         InputTypeError
-            If columns are given beside counts, which hold them already.
+            If columns are passed together with counts, which already contain them.
 
         Examples
         --------

@@ -61,7 +61,7 @@ def evaluate(
     InputError
         If a column cannot be used, or something that the criterion needs was not given.
     InputTypeError
-        If columns are given beside counts, which hold them already.
+        If columns are passed together with counts, which already contain them.
 
     See Also
     --------

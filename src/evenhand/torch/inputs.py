@@ -40,18 +40,18 @@ class Span:
     name: str
     low: Tensor
     high: Tensor
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     way_out: str
 
     @property
     def inside(self) -> Tensor:
         """Whether the values are in the allowed range; NaN is not."""
-        return (self.low >= self.least) & (self.high <= self.most)
+        return (self.low >= self.minimum) & (self.high <= self.maximum)
 
     def refuse(self, low: float, high: float) -> None:
         """Raise an error if values from `low` to `high` are not in the allowed range."""
-        if self.least <= low and high <= self.most:
+        if self.minimum <= low and high <= self.maximum:
             return
         if isfinite(low) and isfinite(high):
             raise InputError(f"{self.name} runs from {low:.6g} to {high:.6g}. {self.way_out}")

@@ -54,7 +54,7 @@ class Training:
         generator = torch.Generator().manual_seed(seed)
         history: list[float] = []
         best, best_weights, since = np.inf, deepcopy(network.state_dict()), 0
-        for epoch in _shown(range(self.max_epochs), self.progress):
+        for epoch in _with_progress(range(self.max_epochs), self.progress):
             history.append(self.epoch(network, optimizer, rows, generator))
             if held_out is None or self.patience is None:
                 continue
@@ -115,7 +115,7 @@ def network_of(inputs: int, outputs: int, hidden: Sequence[int]) -> nn.Module:
     return nn.Sequential(*layers, nn.Linear(inputs, outputs))
 
 
-def _shown(epochs: range, progress: bool) -> Any:
+def _with_progress(epochs: range, progress: bool) -> Any:
     if not progress:
         return epochs
     try:

@@ -41,72 +41,74 @@ class Distances:
     @cached_property
     def values(self) -> Floats:
         """The observed values."""
-        return self._shown(self.hits / self.sizes)
+        return self._scaled(self.hits / self.sizes)
 
     @cached_property
     def _counts(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The parameters of the beta distributions for values above and below the data."""
         hits, misses = self.hits + 0.5, self.sizes - self.hits + 0.5
         parts = hits + CAUTION, misses - CAUTION, hits - CAUTION, misses + CAUTION
-        above, less, below, more = (np.maximum(part, LEAST) for part in parts)
-        return above, less, below, more
+        alpha_above, beta_above, alpha_below, beta_below = (
+            np.maximum(part, LEAST) for part in parts
+        )
+        return alpha_above, beta_above, alpha_below, beta_below
 
     def at(self, distance: Floats) -> Floats:
         """The values (…, groups) at signed distances (…, groups)."""
         z = distance * self.stretch
         up = z > 0
-        above, less_above, below, less_below = self._counts
-        more, less = np.where(up, above, below), np.where(up, less_above, less_below)
-        odds = _log_odds(more, less, z)
+        alpha_above, beta_above, alpha_below, beta_below = self._counts
+        alpha, beta = np.where(up, alpha_above, alpha_below), np.where(up, beta_above, beta_below)
+        odds = _log_odds(alpha, beta, z)
         is_small = np.minimum(self.hits, self.sizes - self.hits) < MANY
         if is_small.any():
-            some = more[..., is_small], less[..., is_small], z[..., is_small]
+            some = alpha[..., is_small], beta[..., is_small], z[..., is_small]
             odds[..., is_small] = _corrected(*some, odds[..., is_small])
         shares = 1 / (1 + np.exp(-np.clip(odds, -40.0, 40.0)))
         shares = np.where((z > FARTHEST) | (up & (self.hits >= self.sizes)), 1.0, shares)
         shares = np.where((z < -FARTHEST) | (~up & (self.hits <= 0)), 0.0, shares)
-        return self._shown(shares)
+        return self._scaled(shares)
 
-    def _shown(self, shares: Floats) -> Floats:
+    def _scaled(self, shares: Floats) -> Floats:
         low, high = self.limits
         values = low + (high - low) * shares
         return np.asarray(np.maximum(values, 0.0) if self.is_relative else values)
 
 
-def _log_odds(more: Floats, less: Floats, z: Floats) -> Floats:
+def _log_odds(alpha: Floats, beta: Floats, z: Floats) -> Floats:
     """Abramowitz and Stegun's 26.5.22: log odds at normal quantiles of beta distributions."""
-    up, down = 1 / (2 * more - 1), 1 / (2 * less - 1)
+    up, down = 1 / (2 * alpha - 1), 1 / (2 * beta - 1)
     middle, bend = 2 / (up + down), (z * z - 3) / 6
     half = z * np.sqrt(np.maximum(middle + bend, 0.0)) / middle + (down - up) * (
         bend + 5 / 6 - (up + down) / 3
     )
-    return np.asarray(2 * half + np.log(more / less))
+    return np.asarray(2 * half + np.log(alpha / beta))
 
 
-def _corrected(more: Floats, less: Floats, z: Floats, odds: Floats) -> Floats:
+def _corrected(alpha: Floats, beta: Floats, z: Floats, odds: Floats) -> Floats:
     """Newton's steps to the point at distance z; the derivative is a ratio of densities."""
     from scipy.special import betaln
 
-    constant = np.log(2 * np.pi) / 2 - betaln(more, less)
-    for count, sign in ((more, 1), (less, -1)):
+    constant = np.log(2 * np.pi) / 2 - betaln(alpha, beta)
+    for count, sign in ((alpha, 1), (beta, -1)):
         cube = count * np.maximum(1 - 1 / (9 * count) + np.abs(z) / (3 * np.sqrt(count)), 0.0) ** 3
-        start = sign * np.log(cube / np.maximum(more + less - 1 - cube, 0.1))
-        is_near = (count < FEW) & (more + less > 20 * count) & (sign * z > 0)
+        start = sign * np.log(cube / np.maximum(alpha + beta - 1 - cube, 0.1))
+        is_near = (count < FEW) & (alpha + beta > 20 * count) & (sign * z > 0)
         odds = np.where(is_near, start, odds)
     for _ in range(STEPS):
         share = 1 / (1 + np.exp(-np.clip(odds, -27.0, 27.0)))
-        quantile = _normal_quantile(more, less, share)
-        speed = more * np.log(share) + less * np.log1p(-share) + quantile**2 / 2 + constant
+        quantile = _normal_quantile(alpha, beta, share)
+        speed = alpha * np.log(share) + beta * np.log1p(-share) + quantile**2 / 2 + constant
         odds = odds - np.clip((quantile - z) * np.exp(-np.clip(speed, -3.0, 10.0)), -2.0, 2.0)
     return np.asarray(odds)
 
 
-def _normal_quantile(more: Floats, less: Floats, share: Floats) -> Floats:
+def _normal_quantile(alpha: Floats, beta: Floats, share: Floats) -> Floats:
     """The normal quantile of the probability that a beta variable is below a share."""
-    rows, complement = more + less - 1, 1 - share
-    deviation = (rows + 1 / 3) * share - more + 1 / 3
-    deviation = deviation - 0.02 * (complement / more - share / less + (0.5 - share) / (rows + 1))
-    bends = _bend(np.array([(more - 0.5) / (rows * share), (less - 0.5) / (rows * complement)]))
+    rows, complement = alpha + beta - 1, 1 - share
+    deviation = (rows + 1 / 3) * share - alpha + 1 / 3
+    deviation = deviation - 0.02 * (complement / alpha - share / beta + (0.5 - share) / (rows + 1))
+    bends = _bend(np.array([(alpha - 0.5) / (rows * share), (beta - 0.5) / (rows * complement)]))
     skew = complement * bends[0] + share * bends[1]
     return np.asarray(deviation * np.sqrt((1 + skew) / ((rows + 1 / 6) * share * complement)))
 

@@ -81,7 +81,7 @@ def openmetrics(status: Status) -> str:
         "evenhand_watch_low": ("Lower end, valid at all looks.", _values(status, "low")),
         "evenhand_watch_high": ("Upper end, valid at all looks.", _values(status, "high")),
         "evenhand_watch_e_value": (
-            "Evidence against all groups alike.",
+            "Evidence against equality of all groups.",
             [({"criterion": each.criterion}, each.e_value) for each in status.findings],
         ),
         "evenhand_watch_differs": (

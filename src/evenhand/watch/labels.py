@@ -21,7 +21,7 @@ from evenhand._data.tasks import spelling
 from evenhand._errors import InputError
 from evenhand._words import listing
 
-WHOLE = re.compile(r" *[-+]?(0|[1-9][0-9]{0,17}) *")  # as in CSV: "007" is a name
+INTEGER = re.compile(r" *[-+]?(0|[1-9][0-9]{0,17}) *")  # as in CSV: "007" is a name
 DECIMAL = re.compile(r" *[-+]?(0|[1-9][0-9]{0,17})?(\.[0-9]*)?([eE][-+]?[0-9]{1,3})? *")
 TRUTH = {"true": True, "false": False}
 NAMED = 6
@@ -45,7 +45,7 @@ def spelled(label: Label) -> Label:
         return label
     if label in ("true", "True", "TRUE", "false", "False", "FALSE"):
         return TRUTH[label.lower()]
-    if WHOLE.fullmatch(label):
+    if INTEGER.fullmatch(label):
         return int(label)
     try:
         value = float(label) if DECIMAL.fullmatch(label) else np.nan

@@ -26,7 +26,7 @@ MOST_NUMBERS = 1 << 22  # in all tables of a watch, whatever its labels
 MOST_PAIRS = 1 << 12  # numbers of a table of pairs of groups: those of 64 groups
 MOST_ROWS = 10**13  # sums of these in hundred-thousandths still fit into 64 bits
 DIGITS = 8  # of a hash
-WHOLE = -1  # the span of sums that are stored for all days together
+ALL_DAYS = -1  # the span of sums that are stored for all days together
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Ledger:
     def add(self, name: str, day: int, sums: Tally) -> None:
         """Add sums to the span of a day, or to those of all days."""
         spans = self.spans.setdefault(name, {})
-        span = day if day == WHOLE else day // self.width
+        span = day if day == ALL_DAYS else day // self.width
         sums = dense(sums)
         spans[span] = added(spans[span], sums) if span in spans else sums
         self.totals[name] = added(self.totals[name], sums) if name in self.totals else sums
@@ -142,7 +142,7 @@ class Ledger:
             for name, spans in self.spans.items():
                 merged: dict[int, Tally] = {}
                 for span, sums in sorted(spans.items()):
-                    to = span if span == WHOLE else span // 2
+                    to = span if span == ALL_DAYS else span // 2
                     merged[to] = added(merged[to], sums) if to in merged else sums
                 self.spans[name] = merged
 
@@ -160,7 +160,9 @@ class Ledger:
         for name, sums in self.totals.items():
             numbers = 0 if name.startswith("pairs ") else _numbers(sums)
             fixed, daily = (
-                (fixed + numbers, daily) if WHOLE in self.spans[name] else (fixed, daily + numbers)
+                (fixed + numbers, daily)
+                if ALL_DAYS in self.spans[name]
+                else (fixed, daily + numbers)
             )
         return int(np.clip((NUMBERS - fixed) // daily, FEWEST_SPANS, MOST_SPANS))
 

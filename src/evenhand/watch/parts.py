@@ -71,7 +71,7 @@ def check_counts(counts: Tally, questions: Iterable[Question]) -> None:
         )
     if "weight" in counts.sums:
         raise InputError(
-            "Weighted rows cannot be watched: evidence at every look is of rows that count alike. "
+            "Weighted rows cannot be watched: evidence at every look needs rows of equal weight. "
             "Keep each row with a chance of its weight over the greatest possible one, and count "
             "those that are left without weights: their rates are the weighted rates."
         )

@@ -23,7 +23,7 @@ from evenhand._errors import EvenhandError, InputError
 from evenhand._writing import write_whole
 from evenhand.criteria.questions import Question, questions_of
 from evenhand.watch.clusters import STAKES
-from evenhand.watch.ledger import DIGITS, MOST_ROWS, WHOLE, Ledger, check_size
+from evenhand.watch.ledger import ALL_DAYS, DIGITS, MOST_ROWS, Ledger, check_size
 from evenhand.watch.look import Look
 from evenhand.watch.memory import Memory, Settings, check_settings
 from evenhand.watch.packing import from_json, packed_spans, require, spans_of, to_json
@@ -37,7 +37,7 @@ LAST_DAY = date.max.toordinal()
 PATIENCE = 60.0  # seconds to wait for another writer
 BETWEEN = 0.05  # seconds between attempts to lock
 HASHES = re.compile(f"[0-9a-f]{{{2 * DIGITS}}}")
-KEPT = {
+STORED = {
     "means": ("rows", "clusters", "total", "squares", "shared"),
     "bets": STAKES,
     "apart": SCORES,
@@ -252,7 +252,7 @@ def memory_of(state: Mapping[str, Any]) -> Memory:
     days = range((first or 0) // width, (last or 0) // width + 1)
     for name, stored in state["counts"].items():
         is_total = name.startswith(("after ", "classes ", "pairs "))
-        allowed = [WHOLE] if is_total else days
+        allowed = [ALL_DAYS] if is_total else days
         require(
             all(span == str(int(span)) and int(span) in allowed for span in stored["spans"]), name
         )
@@ -358,7 +358,7 @@ def _check_table(name: str, stored: Mapping[str, Any], questions: Sequence[str])
         )
         return
     expected = ["cell", "group", *(["peer"] if kind == "pairs" else [])]
-    require(name_of_kind in questions and axes == expected and sums == {*KEPT[kind]}, name)
+    require(name_of_kind in questions and axes == expected and sums == {*STORED[kind]}, name)
 
 
 def _is_named(question: Question) -> bool:

@@ -27,7 +27,7 @@ from evenhand._writing import path_of, written
 from evenhand.criteria.questions import Criteria, questions_of
 from evenhand.watch.document import document_of, openmetrics
 from evenhand.watch.labels import aligned, as_before, check_classes, widened
-from evenhand.watch.ledger import WHOLE, day_name, negative, renamed
+from evenhand.watch.ledger import ALL_DAYS, day_name, negative, renamed
 from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory, Settings, check_settings
 from evenhand.watch.parts import baseline_of, check_counts, entries_of
@@ -39,7 +39,7 @@ Day = str | date | datetime | None
 
 MEASURES = ("mpd", "gini", "pq")
 NOT_WATCHED = ("y_score", "score_of", "threshold", "replicate_weights", "replicate_method")
-KEPT = 40  # rows of history
+HISTORY = 40  # rows of history
 
 
 class Watch(Result):
@@ -213,7 +213,7 @@ class Watch(Result):
         memory.ledger.note(name, day, counts, late, memory.settings.remember)
         _add(memory, counts, day, late)
         _look_at(memory, day)
-        memory.history = [*memory.history, _row(name, day, counts)][-KEPT:]
+        memory.history = [*memory.history, _row(name, day, counts)][-HISTORY:]
         self._memory = memory
         return True
 
@@ -244,7 +244,7 @@ class Watch(Result):
         check_classes(new, memory.classes, memory.settings.favorable)
         _add(memory, new, day, late)
         _look_at(memory, day)
-        memory.history = [*memory.history, _row(f"{part} (corrected)", day, new)][-KEPT:]
+        memory.history = [*memory.history, _row(f"{part} (corrected)", day, new)][-HISTORY:]
         self._memory = memory
 
     @suggests_names
@@ -421,7 +421,7 @@ def _add(memory: Memory, counts: Tally, day: int, late: bool, sign: int = 1) -> 
         counts, settings.questions, settings.favorable, settings.limits, late=late
     ):
         sums = entry.sums if sign > 0 else negative(entry.sums)
-        memory.ledger.add(entry.name, WHOLE if entry.is_total else day, sums)
+        memory.ledger.add(entry.name, ALL_DAYS if entry.is_total else day, sums)
     if sign > 0:
         memory.ledger.meet(counts, day)
 
