@@ -57,6 +57,16 @@ CASES = {  # rows and groups, what is made ready, what is timed
         ROWS,
         "eh.audit(y, pred, cluster=cluster, favorable=1, **rows)",
     ),
+    "audit of 10⁶ weighted rows in 10⁵ clusters × 20": (
+        (1_000_000, 20),
+        ROWS + "weight = rng.gamma(2, 1, n)\n",
+        "eh.audit(y, pred, cluster=cluster, sample_weight=weight, favorable=1, **rows)",
+    ),
+    "audit of 10⁶ rows in 10⁵ clusters that cross 200 × 20": (
+        (1_000_000, 20),
+        ROWS + "cluster = dict(template=cluster, rater=rng.integers(0, 200, n))\n",
+        "eh.audit(y, pred, cluster=cluster, favorable=1, **rows)",
+    ),
     "audit of 10⁵ numbers × 5": (
         (100_000, 5),
         AMOUNTS,
