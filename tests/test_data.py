@@ -320,6 +320,20 @@ def test_a_part_of_the_data_may_hold_one_group_alone(how):
     pd.testing.assert_frame_equal(eh.audit(parts).to_frame(), eh.audit(whole).to_frame())
 
 
+def test_a_watch_and_sample_sizes_read_data_as_every_function_does():
+    asked = {"sensitive_features": "sex", "data": PEOPLE, "y_score": "s", "threshold": 0.4}
+    watch = eh.Watch("statistical_parity", favorable=1)
+    watch.update("y", **asked, at="2026-01-01")
+    (found,) = watch.status().findings
+    expected = eh.evaluate("statistical_parity", "y", **asked)
+    assert found.intervals["mpd"].value == pytest.approx(expected, abs=1e-12)
+    data = eh.Data("y", "p", sensitive_features="sex", data=PEOPLE, favorable=0)
+    counts, about = eh.tally(data), {"criterion": "equal_opportunity"}
+    assert eh.power(data, **about).sizes == eh.power(counts, **about, favorable=0).sizes
+    with pytest.raises(eh.InputError, match="names a measure"):
+        eh.power(counts, criterion="equal_opportunity.gini")
+
+
 def test_what_a_function_does_not_read_is_said_so():
     with pytest.raises(eh.InputTypeError, match=r"^compare does not read strata= and y_score=: le"):
         eh.compare(TRUTH, {"m": PEOPLE.p}, sensitive_features=SEX, strata=RACE, y_score=SCORE)

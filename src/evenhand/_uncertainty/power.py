@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._columns import Label
+from evenhand._data.data import Data
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
@@ -224,10 +225,10 @@ def power(
 
     Parameters
     ----------
-    sizes : mapping of group to rows, sequence of rows, or Tally
+    sizes : mapping of group to rows, sequence of rows, Tally or Data
         The rows of each group that enter the rate: of a true positive rate, the positives.
-        Proportions suffice if only `factor` and `sizes` matter. From a tally, the rows and the
-        rates or means of `criterion` are read.
+        Proportions suffice if only `factor` and `sizes` matter. From a tally or data, the
+        rows and the rates or means of `criterion` are read.
     rates : mapping of group to rate, or sequence, optional
         The assumed rates: selection, true or false positive rates, precision, accuracy, …
     rate : float, optional
@@ -330,6 +331,9 @@ def power(
     check_kinds(power=power, confidence=confidence, margin=margin, difference=difference, rate=rate)
     check_share("power", power)
     check_share("confidence", confidence)
+    if isinstance(sizes, Data):
+        favorable = sizes.favorable if favorable is None else favorable
+        sizes = sizes.tally()
     groups, rows, observed, effective = sizes_of(sizes, criterion, favorable)
     place = place_of(groups, rows, apart)
     design = supposed(groups, rows, observed, rates, rate, means, sd)

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._columns.encoding import floats
+from evenhand._data.data import Data
 from evenhand._data.groups import place_in
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
@@ -19,8 +20,9 @@ from evenhand._uncertainty.design import Clustered, Means, Rates
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import criterion_without_measure
 
+WITHOUT_MEASURE = "the power is that of the test for any difference."
 Design = Rates | Means  # or Clustered, which are means of clusters
 
 
@@ -51,7 +53,8 @@ def sizes_of(
                 "This tally has no predicted labels, so say which of its numbers is meant, such as "
                 f"criterion={example!r}."
             )
-        definition = named("statistical_parity" if criterion is None else criterion)
+        name = "statistical_parity" if criterion is None else criterion
+        definition = criterion_without_measure(name, Data(sizes), WITHOUT_MEASURE)
         groups, rows, observed, effective = _counted(sizes, definition, favorable)
     elif (unused := _of_counts(criterion, favorable)) is not None:
         raise InputError(

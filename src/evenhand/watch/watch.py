@@ -38,8 +38,8 @@ from evenhand.watch.storage import is_origin, load, locked, save
 Day = str | date | datetime | None
 
 MEASURES = ("mpd", "gini", "pq")
-NOT_WATCHED = ("y_score", "score_of", "threshold", "replicate_weights", "replicate_method")
 HISTORY = 40  # rows of history
+NOT_WATCHED = ("replicate_weights", "replicate_method")
 
 
 class Watch(Result):
