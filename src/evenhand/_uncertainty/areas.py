@@ -24,20 +24,23 @@ from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
 
 EVERY_PAIR = 1e-18  # a variance below this is rounding: every pair is ranked alike
+OBSERVED = 0.6  # weight of the variance at the observed area, with many rows
+FEW_ROWS = 10.0  # positives or negatives that have half of that weight
 PRIOR = 2.0  # degrees of freedom given to Hanley and McNeil's model
 
 
 def areas(source: RankedScores, table: Table) -> Estimates:
-    """Areas under ROC curves with score limits: the variance is evaluated at the supposed area.
+    """Areas under ROC curves with limits that are nearly those of score tests.
 
-    Hanley and McNeil's variance (1982) is evaluated at the limit itself (Newcombe 2006), so that a
-    small group that happens to be ranked perfectly still has an interval. It is multiplied by the
-    ratio of DeLong's variance to it at the observed area; DeLong's assumes nothing of the scores.
+    Hanley and McNeil's variance (1982) is evaluated at the limit (Newcombe 2006), so that a small
+    group that happens to be ranked perfectly still has an interval, and in part at the observed
+    area. It is multiplied by the ratio of DeLong's variance to it at the observed area; DeLong's
+    assumes nothing of the scores.
     """
     places = [i for i, c in enumerate(source.classes) if c in table.cells]
     sizes = np.array([_class_sizes(source.scores[i], source.classes[i]) for i in places])
     amounts = [
-        _amount(source.scores[i], source.classes[i], pair, area_error(value, *pair))
+        _amount(source.scores[i], source.classes[i], pair, value)
         for i, pair, value in zip(places, np.maximum(sizes, 1e-9), table.values, strict=True)
     ]
     z = stretched(DISTANCES[:, None, None], np.array([amount.free for amount in amounts]))
@@ -65,29 +68,44 @@ def fair_errors(source: RankedScores, table: Table) -> Floats:
         sizes = np.maximum(np.array(_class_sizes(source.scores[place], cell)), 1e-9)
         pairs = np.where(np.isnan(values), 0.0, sizes.min(axis=0))
         common = ratio(np.nan_to_num(values) @ pairs, pairs.sum(keepdims=True))
-        part = _amount(source.scores[place], cell, sizes, area_error(values, *sizes)).rows
+        part = _amount(source.scores[place], cell, sizes, values).rows
         errors.append(area_error(common, *(sizes * part)))
     return np.array(errors)
 
 
 def _limits(values: Floats, sizes: Floats, z: Floats) -> Floats:
-    """The areas that are z standard errors from those observed, by bisection."""
+    """The areas that are z standard errors from those observed, by bisection.
+
+    The variance is that at the limit, as in a score test, mixed with that at the observed area. The
+    first alone misses small groups that are ranked better than large ones, because areas near 1
+    vary less; the second alone is wrong in groups with few positives or negatives.
+    """
     positives, negatives = np.maximum(sizes[:, 0], 1e-9), np.maximum(sizes[:, 1], 1e-9)
+    rarer = np.minimum(positives, negatives)
+    observed = area_error(_inside(values, sizes), positives, negatives) ** 2
+    weight = OBSERVED * rarer / (rarer + FEW_ROWS)
     low, high = (np.full((len(DISTANCES), *values.shape), end) for end in (0.0, 1.0))
     for _ in range(50):
         middle = (low + high) / 2
-        distance = (middle - values) / area_error(middle, positives, negatives)
+        variance = (1 - weight) * area_error(middle, positives, negatives) ** 2 + weight * observed
+        distance = (middle - values) / np.sqrt(variance)
         low, high = np.where(distance < z, middle, low), np.where(distance < z, high, middle)
     return np.asarray(np.where(np.isnan(values), np.nan, (low + high) / 2))
 
 
-def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats) -> Amount:
+def _inside(values: Floats, sizes: Floats) -> Floats:
+    """Areas away from 0 and 1: even if every pair is ranked right, the next may not be."""
+    margin = 0.5 / (sizes.min(axis=-2) + 1)
+    return np.clip(values, margin, 1 - margin)
+
+
+def _amount(scores: Distribution, positive: Label, sizes: Floats, values: Floats) -> Amount:
     """Effective share of the rows: the share that Hanley and McNeil's model needs to vary as much.
 
     A row moves the area by its placement among the rows of the other class (DeLong et al. 1988);
-    placements of a cluster are added up (Obuchowski 1997). A few rows of the rarer class seldom
-    include one that is ranked low, so their variance takes its tail from the rows of all groups; it
-    is 0 where every pair is ranked correctly.
+    placements of a cluster are added up (Obuchowski 1997). Placements of positives and of negatives
+    vary by different amounts, and one class may be rare in one group only, so each class borrows
+    from the same class in all groups.
     """
     influences = auroc_influences(scores, positive)
     weight = np.ones(len(scores)) if scores.weights is None else scores.weights
@@ -96,38 +114,61 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, error: Floats)
     def added(codes: NDArray[Any], parts: Floats, size: int = groups) -> Floats:
         return np.asarray(np.bincount(codes, parts, minlength=size), np.float64)
 
-    rows = added(scores.codes, weight)
-    variances, square = np.zeros(groups), squares * influences**2
-    for chosen, size in zip(_kinds(scores, positive), sizes, strict=True):
-        part = added(scores.codes, np.where(chosen, square, 0.0))
-        variances += part * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
+    rows, square = added(scores.codes, weight), squares * influences**2
+    whole = np.maximum(rows, 1e-300)
     is_plain = scores.weights is None and scores.squares is None
-    fourth_weights = square if is_plain else square * ratio(squares, weight) ** 2
-    fourth = added(scores.codes, fourth_weights * influences**2)
-    variances = np.where(variances > EVERY_PAIR * rows**2, variances, 0.0)
-    floor = 1 / np.maximum(sizes.sum(axis=0), 1.0)
-    tail = np.maximum(np.nan_to_num(ratio(fourth, variances**2)) - floor, 0.0)
-    rarer = sizes.min(axis=0)
-    typical = rarer**2 @ tail / max(float(rarer @ (variances > 0)), 1.0)
-    tail = np.maximum(tail, typical / np.maximum(rarer, 1.0))
-    free = np.where(variances > 0, 2 / np.maximum(tail, 2 * floor), 0.0)
-    effect = np.nan_to_num(ratio(variances, rows**2 * error**2))
-    total = float(free.sum())
-    common = (float((free * effect).sum()) + PRIOR) / (total + PRIOR)
-    borrowed = np.minimum(PRIOR_UNITS, total - free + PRIOR)
-    part, free = (free + borrowed) / (free * effect + borrowed * common), free + borrowed
+    fourth_power = square if is_plain else square * ratio(squares, weight) ** 2
+    fourth_power = fourth_power * influences**2
+    modelled = _modelled(_inside(np.where(np.isnan(values), 0.5, values), sizes), sizes)
+    variance, uncertainty = np.zeros(groups), np.zeros(groups)
+    for chosen, size, model in zip(_kinds(scores, positive), sizes, modelled, strict=True):
+        second, fourth = (
+            added(scores.codes, np.where(chosen, power, 0.0)) / rows_power
+            for power, rows_power in ((square, whole**2), (fourth_power, whole**4))
+        )
+        placed, free = _shrunken(second, fourth, size, model)
+        variance += placed
+        uncertainty += placed**2 / free
+    part, free = modelled.sum(axis=0) / variance, variance**2 / uncertainty
     if not scores.clusters and scores.survey is None:
         return Amount(part, free, part)
     spread = np.nan_to_num(ratio(added(scores.codes, weight * influences**2), rows))
     amount = _dependent(scores, influences, weight, spread, added)
-    independent = (
-        added(scores.codes, square) / np.maximum(rows, 1e-300) ** 2
-    )  # if rows were independent
+    independent = added(scores.codes, square) / whole**2  # if rows were independent
+    varied = independent > EVERY_PAIR
     compared, single = (
-        part * _filled(ratio(independent * rows_amount, spread), rows * (variances > 0))
+        part * _filled(ratio(independent * rows_amount, spread), rows * varied)
         for rows_amount in amount[::2]
     )
     return Amount(compared, np.minimum(amount.free, free), single)
+
+
+def _modelled(area: Floats, sizes: Floats) -> Floats:
+    """Hanley and McNeil's variance in parts: by placements of positives, and of negatives."""
+    above_two, two_above = 2 * area**2 / (1 + area), area / (2 - area)
+    return np.array([above_two - area**2, two_above - area**2]) / sizes
+
+
+def _shrunken(second: Floats, fourth: Floats, size: Floats, model: Floats) -> tuple[Floats, Floats]:
+    """The variance by the placements of one class in each group, and its degrees of freedom.
+
+    From sums of second and fourth powers of influences. Its ratio to the model is shrunken toward
+    that of all groups. A few rows seldom include one that is ranked low, so the tail of their
+    placements is at least the usual one.
+    """
+    varied = second > EVERY_PAIR
+    second = np.where(varied, second, 0.0)
+    floor = 1 / np.maximum(size, 1.0)
+    tail = np.maximum(np.nan_to_num(ratio(fourth, second**2)) - floor, 0.0)
+    usual = size**2 @ tail / max(float(size @ varied), 1.0)
+    tail = np.maximum(tail, usual * floor)
+    free = np.where(varied, 2 / np.maximum(tail, 2 * floor), 0.0)
+    fitted = second * size / np.maximum(size - 1, 1.0)  # the area is fitted to the same rows
+    effect = np.nan_to_num(ratio(fitted, model))
+    total = float(free.sum())
+    common = (float((free * effect).sum()) + PRIOR) / (total + PRIOR)
+    borrowed = np.minimum(PRIOR_UNITS, total - free + PRIOR)
+    return model * (free * effect + borrowed * common) / (free + borrowed), free + borrowed
 
 
 def _filled(values: Floats, rows: Floats) -> Floats:
