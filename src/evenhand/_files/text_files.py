@@ -28,11 +28,11 @@ ROWS_TO_GUESS = 10_000
 LONGEST_HEADER = 1 << 20
 BYTES_AT_A_TIME = 1 << 20
 
-WHOLE = "(0|[1-9][0-9]{0,17})"  # what a 64-bit integer holds, and no zeros before it
+INTEGER = "(0|[1-9][0-9]{0,17})"  # what a 64-bit integer holds, and no zeros before it
 PATTERNS = {  # by the type of a column, from the narrowest to the widest
     "BOOLEAN": "true|false|True|False|TRUE|FALSE",
-    "BIGINT": f" *-?{WHOLE} *",
-    "DOUBLE": f" *[-+]?({WHOLE}([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *"
+    "BIGINT": f" *-?{INTEGER} *",
+    "DOUBLE": f" *[-+]?({INTEGER}([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *"
     "|[-+]?(?i:nan|inf|infinity)",
     "VARCHAR": None,
 }
@@ -67,7 +67,7 @@ def csv_table(database: Any, paths: list[Path], columns: Sequence[str] | None) -
             selection = "*" if columns is None else ", ".join(map(sql_name, dict.fromkeys(columns)))
             source = f"(select {selection} from {source})"
             if len(names) > MANY or any(map(_is_compressed, paths)):
-                source = _kept(database, source)
+                source = _unpacked(database, source)
         return typed(database, source, columns)
     except duckdb.InterruptException:
         raise
@@ -87,7 +87,7 @@ def _is_plain(names: Sequence[str]) -> bool:
     return different and all(name == name.strip() != "" for name in names)
 
 
-def _kept(database: Any, source: str) -> str:
+def _unpacked(database: Any, source: str) -> str:
     """A table of what will be read, read once; what does not fit is put on disk."""
     database.execute(f"create or replace temp table unpacked as from {source}")
     return "unpacked"
@@ -119,7 +119,7 @@ def json_table(database: Any, paths: list[Path], columns: Sequence[str] | None) 
     every_row = f"{source}, columns = {_struct(dict.fromkeys(roots.values(), 'JSON'))})"
     values = {name: _json_value(name, root) for name, root in roots.items()}
     compressed = any(map(_is_compressed, paths))
-    every_row = _kept(database, every_row) if compressed else every_row
+    every_row = _unpacked(database, every_row) if compressed else every_row
     expressions = ", ".join(f"list(distinct json_type({value}))" for value in values.values())
     kinds_found = database.sql(f"select {expressions} from {every_row}").fetchall()[0]
     kinds = {

@@ -21,7 +21,7 @@ from evenhand._files.files import kind_of
 from evenhand.app.tables import Opened
 
 DTYPES = {"VARCHAR": "string", "BIGINT": "Int64", "DOUBLE": "float64", "BOOLEAN": "boolean"}
-MORE = {  # what makes pandas read such a file as it is written
+READ_OPTIONS = {  # what makes pandas read such a file as it is written
     "JSON lines": ", lines=True, dtype=False, precise_float=True",
     "Excel": ', keep_default_na=False, na_values=[""]',
 }
@@ -157,7 +157,7 @@ class Choices:
         name, kind = self.opened.name, kind_of(self.opened.path)
         if kind != "CSV":
             call = {"Parquet": "read_parquet", "Arrow": "read_feather", "Excel": "read_excel"}
-            return f"pd.{call.get(kind, 'read_json')}({name!r}{MORE.get(kind, '')})"
+            return f"pd.{call.get(kind, 'read_json')}({name!r}{READ_OPTIONS.get(kind, '')})"
         columns = [column for column in self.opened.columns if column.name in self.names]
         types = {column.name: DTYPES.get(column.type, "string") for column in columns}
         delimiter = self.opened.delimiter

@@ -35,7 +35,7 @@ T = TypeVar("T")
 COUNTING = "Counting"
 READING = (0.4, 0.4, 0.2)  # of the time: what columns hold, the rows, and a look over them
 BETWEEN_STOPS = 0.05  # seconds
-KEPT = 4  # counts and audits that are remembered, of each file
+CACHE_SIZE = 4  # counts and audits that are remembered, of each file
 MOST_FILES = 8
 PREFIX = "evenhand-app-"
 JUST_MADE = 60.0  # seconds in which a folder may not be in use yet
@@ -189,7 +189,7 @@ class Work:
                 return answer
         return None
 
-    def known(self, choices: Choices) -> Audit | None:
+    def cached_audit(self, choices: Choices) -> Audit | None:
         """The audit of these choices, if it was made."""
         return self.audits.get(choices.audit_key)
 
@@ -278,7 +278,7 @@ class Work:
 def _remembered(cache: OrderedDict[str, T], key: str, make: Callable[[], T]) -> T:
     if key not in cache:
         cache[key] = make()
-        while len(cache) > KEPT:
+        while len(cache) > CACHE_SIZE:
             cache.popitem(last=False)
     cache.move_to_end(key)
     return cache[key]

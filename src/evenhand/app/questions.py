@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from evenhand._words import finite_number, percent, plain, plural
 from evenhand.app.choices import USUAL, Choices
-from evenhand.app.tables import MOST_LABELS, WHOLE, Column, Opened
+from evenhand.app.tables import INTEGER, MOST_LABELS, Column, Opened
 
 NONE = "none"
 FEW_CLASSES = 20  # as many whole numbers as are taken for labels
@@ -82,7 +82,7 @@ class Interview:
     # The questions
 
     def _ask_lines(self) -> None:
-        answer = self._one("lines")
+        answer = self._value("lines")
         kind = answer if answer in LINES else ""
         options = [Option(key, text, key == kind) for key, text in LINES.items()]
         lacks = "" if kind else "Say what a line of the file stands for."
@@ -115,14 +115,14 @@ class Interview:
             return
         numbers = [column for column in self.opened.columns if column.is_number]
         decided = "y_pred" in self.reading
-        if not decided and self._one("target") == NONE:
+        if not decided and self._value("target") == NONE:
             self._refuse("Choose the true outcome or the decision: a score alone has no outcomes.")
         elif not decided and not numbers:
             self._refuse("No column of numbers can be the score: choose the decision.")
         elif numbers:
             none = "none" if decided else None
             score = self._column("score", "Which column is the score?", "y_score", numbers, none)
-            if decided and not score and not self._one("score"):
+            if decided and not score and not self._value("score"):
                 self.questions[-1] = self.questions[-1]._replace(lacks="")
 
     def _ask_outcomes(self) -> None:
@@ -167,7 +167,7 @@ class Interview:
         if len(labels) <= 2:
             return False
         key = about("task", columns)
-        answer = self._one(key)
+        answer = self._value(key)
         options = [
             Option("regression", "amounts, such as euros or years", answer == "regression"),
             Option("multiclass", "classes, each with a number for a name", answer == "multiclass"),
@@ -193,7 +193,7 @@ class Interview:
         key = about("favorable", map(self.opened.named, names))
         at = self._position(key, len(labels))
         options = [Option(str(i), plain(str(label)), i == at) for i, label in enumerate(labels)]
-        none = self._one(key) == NONE and len(labels) > 2
+        none = self._value(key) == NONE and len(labels) > 2
         if len(labels) > 2:
             options.append(Option(NONE, "none is better than the others", none))
         lacks = "" if at is not None or none else "Say which outcome is good for people."
@@ -248,7 +248,7 @@ class Interview:
     def _ask_threshold(self) -> None:
         column = self.opened.named(self.reading["y_score"])
         key = about("threshold", [column])
-        text = self._one(key).strip()
+        text = self._value(key).strip()
         value = finite_number(text)
         lacks = "" if value is not None else "Say from which score people are selected."
         if text and value is None:
@@ -290,7 +290,7 @@ class Interview:
 
     def _ask_bins(self, column: Column) -> int | list[float] | None:
         key = about("bins", [column])
-        text = self._one(key).strip()
+        text = self._value(key).strip()
         cut = _cut(text)
         name = plain(column.name)
         lacks = "" if cut is not None else f"Say how {name!r} is cut into groups."
@@ -308,7 +308,7 @@ class Interview:
         if not columns:
             return
         key = about("missing", columns)
-        is_group = self._one(key) == "group"
+        is_group = self._value(key) == "group"
         counts = " and ".join(
             f"{plural(column.missing, 'line')} without {plain(column.name)!r}" for column in columns
         )
@@ -325,14 +325,14 @@ class Interview:
     def _ask_settings(self) -> None:
         chosen = self.reading.get("sensitive_features", ())
         if len(chosen) > 1:
-            depth = self._one("depth") or str(USUAL["depth"])
+            depth = self._value("depth") or str(USUAL["depth"])
             texts = {1: "each column alone", 2: "pairs of columns", 3: "three columns at a time"}
             options = [
                 Option(str(k), texts[k], depth == str(k)) for k in range(1, min(len(chosen), 3) + 1)
             ]
             self.settings.append(Field("depth", "Combine", "select", options))
             self.auditing["depth"] = int(depth) if depth in ("1", "2", "3") else USUAL["depth"]
-        margin = self._one("margin").strip()
+        margin = self._value("margin").strip()
         value = finite_number(margin)
         lacks = ""
         if margin and (value is None or value < 0):
@@ -342,22 +342,22 @@ class Interview:
         self.settings.append(Field("margin", ask, "number", (), why, lacks, margin, low="0"))
         if value is not None and not lacks:
             self.auditing["margin"] = value
-        confidence = self._one("confidence") or "0.95"
+        confidence = self._value("confidence") or "0.95"
         options = [Option(text, f"{float(text):.0%}", text == confidence) for text in LEVELS]
         self.settings.append(Field("confidence", "Confidence", "select", options))
         self.auditing["confidence"] = float(confidence) if confidence in LEVELS else 0.95
 
     # Answers
 
-    def _one(self, key: str) -> str:
+    def _value(self, key: str) -> str:
         values = self.query.get(key, ())
         return values[-1] if values else ""
 
     def _answered(self, key: str) -> bool:
-        return bool(self._one(key))
+        return bool(self._value(key))
 
     def _position(self, key: str, limit: int) -> int | None:
-        text = self._one(key)
+        text = self._value(key)
         is_position = text.isascii() and text.isdigit() and len(text) < 5 and int(text) < limit
         return int(text) if is_position else None
 
@@ -374,7 +374,7 @@ class Interview:
         free = [column for column in candidates or self.opened.columns if column.name not in used]
         at = self._position(key, len(self.opened.columns))
         chosen = next((column for column in free if column.at == at), None)
-        is_none = none is not None and self._one(key) == NONE
+        is_none = none is not None and self._value(key) == NONE
         options = [Option("", "choose a column …", chosen is None and not is_none)]
         if none is not None:
             options.append(Option(NONE, none, is_none))
@@ -389,7 +389,7 @@ class Interview:
         return chosen.name if chosen else ""
 
     def _is_whole(self, column: Column) -> bool:
-        if column.kind == WHOLE:
+        if column.kind == INTEGER:
             return True
         labels = self.opened.labels(column.name)
         return len(labels) <= FEW_CLASSES and all(float(value).is_integer() for value in labels)

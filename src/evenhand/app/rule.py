@@ -37,7 +37,7 @@ class Thresholds(NamedTuple):
 
 def rule_sql(choices: Choices, evidence: Evidence, query: Query) -> str:
     """The query; in `query` are the thresholds that were explored, and of which group."""
-    dialect = _one(query, "dialect") or "duckdb"
+    dialect = _value(query, "dialect") or "duckdb"
     if dialect not in DIALECTS:
         raise InputError(f"There is no SQL for {dialect!r}; there is {', '.join(DIALECTS)}.")
     rule = explored_rule(evidence, query)
@@ -131,6 +131,6 @@ def _prices(threshold: float) -> Floats:
     raise AssertionError
 
 
-def _one(query: Query, key: str) -> str:
+def _value(query: Query, key: str) -> str:
     values = query.get(key, ())
     return values[-1] if values else ""

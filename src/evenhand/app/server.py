@@ -116,7 +116,7 @@ class Pages:
         choices = interview.choices
         audit, counts, failure = None, None, ""
         if choices is not None:
-            audit = work.known(choices)
+            audit = work.cached_audit(choices)
             try:
                 counts = work.counts(choices)
             except EvenhandError as problem:

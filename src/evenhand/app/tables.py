@@ -14,7 +14,7 @@ from evenhand._files.files import KINDS, kind_of, open_files
 from evenhand._files.text_files import header, sql_name
 from evenhand._words import plain
 
-TEXT, TRUTH, WHOLE, NUMBER, OTHER = "text", "yes or no", "whole numbers", "numbers", "other"
+TEXT, TRUTH, INTEGER, NUMBER, OTHER = "text", "yes or no", "whole numbers", "numbers", "other"
 KINDS_OF_TYPES = {
     "VARCHAR": TEXT,
     "ENUM": TEXT,
@@ -25,7 +25,7 @@ KINDS_OF_TYPES = {
 INTEGERS = frozenset(
     f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 )
-KEPT = ("CSV", "JSON lines", "Excel")  # which are slow to read: their rows are read once
+READ_ONCE = ("CSV", "JSON lines", "Excel")  # which are slow to read: their rows are read once
 READABLE = tuple(kind for kind in KINDS if kind != "Prometheus")
 FEW = 5  # values that are shown of a column
 MOST_LABELS = 50  # of an outcome
@@ -48,7 +48,7 @@ class Column(NamedTuple):
     @property
     def is_number(self) -> bool:
         """Whether it holds numbers."""
-        return self.kind in (WHOLE, NUMBER)
+        return self.kind in (INTEGER, NUMBER)
 
 
 class Direction(NamedTuple):
@@ -102,7 +102,7 @@ class Opened:
                 for column in map(sql_name, names)
             )
             kinds = {self.named(name).kind for name in names}
-            if len(kinds) > 1 and not kinds <= {WHOLE, NUMBER}:
+            if len(kinds) > 1 and not kinds <= {INTEGER, NUMBER}:
                 return []
             query = f"select v from ({parts}) order by v limit {MOST_LABELS + 1}"
             self._labels[key] = [value for (value,) in self._ask(query)]
@@ -148,7 +148,7 @@ class Opened:
         self._check_width(self._names())
         relation = open_files(self.database, [str(self.path)], None)
         self._check_width(relation.columns)
-        if kind_of(self.path) in KEPT:
+        if kind_of(self.path) in READ_ONCE:
             relation.create("rows")
         else:
             relation.create_view("rows")
@@ -201,7 +201,7 @@ class Opened:
 def _kind(kind: str) -> str:
     base = kind.partition("(")[0]
     if base in INTEGERS:
-        return WHOLE
+        return INTEGER
     return NUMBER if base == "DECIMAL" else KINDS_OF_TYPES.get(base, OTHER)
 
 

@@ -35,7 +35,7 @@ from evenhand.cli.terminal import busy, complain, echoed
 FILE = click.Path(dir_okay=False, path_type=Path)
 READ: dict[str, Callable[[Any], Any]] = {
     "discount": discount_of,
-    "bins": lambda given: dict(map(bins_of, given)),
+    "bins": lambda texts: dict(map(bins_of, texts)),
 }
 
 Contents = Mapping[str, Callable[[], str | bytes]]
@@ -106,8 +106,8 @@ def arguments_of(
     arguments = {name: options[flag_of(name)] for name in roles}
     arguments |= {name: read(arguments[name]) for name, read in READ.items() if name in arguments}
     column_roles = [name for name in roles if ROLES[name].is_column]
-    wanted = [column for name in column_roles for column in listed(arguments[name])]
-    columns = columns_of_files(options["files"], [*wanted, *extra])
+    needed = [column for name in column_roles for column in listed(arguments[name])]
+    columns = columns_of_files(options["files"], [*needed, *extra])
     for name in column_roles:
         if ROLES[name].is_several:
             arguments[name] = {column: columns[column] for column in arguments[name]} or None
@@ -131,7 +131,10 @@ def groups_of_lines(
     if times is None or set(bins) - set(columns):  # unknown columns are refused there
         return groups(columns, bins=bins or None, missing=missing)
     coded = dict(columns)
-    coded |= {name: _cut(name, columns[name], wanted, times) for name, wanted in bins.items()}
+    coded |= {
+        name: _cut(name, columns[name], bins_of_column, times)
+        for name, bins_of_column in bins.items()
+    }
     cells = Cells({}, coded, times.astype(np.float64), {})
     return GroupColumns(tuple(columns), missing).groups_of(cells)
 

@@ -115,20 +115,20 @@ def evidence_of(request: Request, update: Progress | None = None) -> Evidence:
     return read(request, lambda data: data.counted, update)
 
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 
 
 def read(
-    request: Request, answer: Callable[[Data], Found], update: Progress | None = None
-) -> Found:
+    request: Request, answer: Callable[[Data], Answer], update: Progress | None = None
+) -> Answer:
     """An answer from the rows of the files, with progress while they are read."""
     database = connect()
     passes = Passes(SCORES if request.columns.get("y_score") else LABELS)
 
-    def done() -> Found:
-        table = open_files(database, request.files, request.wanted)
+    def done() -> Answer:
+        table = open_files(database, request.files, request.column_names)
         if isinstance(request.columns["sensitive_features"], Probable):  # looked at row by row
-            table = collected(table, request.wanted)
+            table = collected(table, request.column_names)
         return answer(Data(data=table, **request.columns, **request.reading))
 
     def look() -> None:

@@ -83,10 +83,10 @@ Exit status:
 """
 
 
-SHOWN = EXAMPLE.replace("\n\n", "\n\n\b\n")
+EXAMPLE_LINES = EXAMPLE.replace("\n\n", "\n\n\b\n")
 
 
-@click.group(epilog=f"A design:\n\n\b\n{SHOWN}")
+@click.group(epilog=f"A design:\n\n\b\n{EXAMPLE_LINES}")
 def bench() -> None:
     """Benchmark methods on your own data, by a design in a TOML file."""
 

@@ -223,7 +223,7 @@ class Request:
     stated: dict[str, str] | None = None
 
     @property
-    def wanted(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """Every column that will be read."""
         sums = MOMENT_COLUMNS.values() if self.columns["rows"] else ()
         sensitive = self.columns["sensitive_features"]

@@ -33,7 +33,7 @@ ROLES_ASKED = (
     *("y_true", "y_pred", "sensitive_features", "y_score", "score_of", "threshold"),
     *("sample_weight", "strata", "rows", "task", "min_count"),
 )
-SAID: dict[str, dict[str, Any]] = {  # otherwise than of a file
+OVERRIDES: dict[str, dict[str, Any]] = {  # where options differ from those of a file
     "sensitive_features": {"required": True},
     "score_of": {"help": "The label that the score is for, 1 or 0, if not 1."},
     "threshold": {"help": "Select scores of at least this, as the column selected."},
@@ -48,7 +48,7 @@ SAID: dict[str, dict[str, Any]] = {  # otherwise than of a file
 }
 
 
-@role_options(ROLES_ASKED, **SAID)
+@role_options(ROLES_ASKED, **OVERRIDES)
 @click.command("sql", help=HELP, epilog=EXAMPLES)
 @click.argument("table")
 @click.option(

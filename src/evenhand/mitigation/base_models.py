@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 SPARSE_ENOUGH = 0.5  # with fewer entries than this that are not zero, a sparse product is faster
 
 
-class _Given(Fields):
+class _Readout(Fields):
     """A model that reads its answers from X, and learns nothing."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
@@ -54,7 +54,7 @@ class _Given(Fields):
         return True
 
 
-class GivenScores(RegressorMixin, _Given):  # type: ignore[misc]
+class GivenScores(RegressorMixin, _Readout):  # type: ignore[misc]
     """A regressor that reads its predictions from a column of X, and learns nothing.
 
     Give it to a method as `estimator` to adjust scores that another model made: the column is
@@ -97,7 +97,7 @@ class GivenScores(RegressorMixin, _Given):  # type: ignore[misc]
         return finite(column_of(X, self.column), f"the column of scores {self.column!r}")
 
 
-class GivenProbabilities(ClassifierMixin, _Given):  # type: ignore[misc]
+class GivenProbabilities(ClassifierMixin, _Readout):  # type: ignore[misc]
     """A classifier that reads its probabilities from columns of X, and learns nothing.
 
     Give it to a method as `estimator`, with prefit=True or without, to post-process probabilities

@@ -84,7 +84,7 @@ def values(document: Document) -> Fold:
             "every measure."
         ),
         findings_table(document),
-        *_drawn(document),
+        *_monte_carlo_note(document),
         Terms(meanings, "meanings"),
         Text(
             f"The dot is the observed value, the line the {percent(document['confidence'])} "
@@ -128,16 +128,16 @@ def _has_unit(finding: Document, bounds: Mapping[str, Sequence[float | None]]) -
 def values_as_text(document: Document) -> Iterable[Any]:
     """Every value where nothing can be opened: a table, conclusions, and what was left out."""
     yield findings_table(document)
-    yield from _drawn(document)
+    yield from _monte_carlo_note(document)
     conclusions = {f["criterion"]: f["conclusion"] for f in document["findings"]}
     yield Bullets([f"{words(name)}: {conclusion}" for name, conclusion in conclusions.items()])
-    undefined = list(_left_out(document))
+    undefined = list(_undefined_groups(document))
     if undefined:
         yield Bullets(undefined, head="Left out where there is nothing to divide by (0/0):")
 
 
-def _drawn(document: Document) -> Iterable[Text]:
-    """How precise p-values are that come from random draws."""
+def _monte_carlo_note(document: Document) -> Iterable[Text]:
+    """The precision of p-values from random draws."""
     errors = [f["p_error"] for f in document["findings"] if f["p_error"]]
     if errors:
         yield Text(
@@ -147,7 +147,7 @@ def _drawn(document: Document) -> Iterable[Text]:
         )
 
 
-def _left_out(document: Document) -> Iterable[str]:
+def _undefined_groups(document: Document) -> Iterable[str]:
     for criterion, rows in groupby(document["findings"], key=lambda f: str(f["criterion"])):
         gaps = dict.fromkeys(
             f"{name(gap['group'])} (at {gap['cell']})" for f in rows for gap in f["left_out"]

@@ -46,7 +46,7 @@ ACRONYMS = {
     "r2": "R²",
     "first place": "the first place",
 }
-OF_PAIRS = "performance_parity(pairwise_"
+PAIRWISE = "performance_parity(pairwise_"
 
 
 def words(identifier: str) -> str:
@@ -57,8 +57,8 @@ def words(identifier: str) -> str:
     >>> words("performance_parity(pairwise_across)")
     'Pairwise parity across groups'
     """
-    if identifier.startswith(OF_PAIRS):
-        argument = identifier.removeprefix(OF_PAIRS).removesuffix(")")
+    if identifier.startswith(PAIRWISE):
+        argument = identifier.removeprefix(PAIRWISE).removesuffix(")")
         return "Pairwise parity" if argument == "accuracy" else f"Pairwise parity {argument} groups"
     plain = identifier.removeprefix("performance_").replace("_", " ").replace("(", " of ")
     head, joint, argument = plain.removesuffix(")").partition(" of ")
@@ -76,7 +76,7 @@ def phrase(identifier: str) -> str:
 
 
 VARIABLES = re.compile(r"^\w+ over ([\w, ]+?) of ")
-ALONE = ("", "all")  # the label of a criterion's only cell
+ONLY_CELL = ("", "all")  # the label of a criterion's only cell
 
 
 def cell_name(label: str | None, formula: str) -> str:
@@ -91,7 +91,7 @@ def cell_name(label: str | None, formula: str) -> str:
     """
     if label is None:
         return UNDEFINED
-    if label.strip() in ALONE:
+    if label.strip() in ONLY_CELL:
         return "all rows"
     parts = label.split(" × ")
     match = VARIABLES.match(formula)
@@ -109,7 +109,7 @@ def within(label: str | None, formula: str) -> str:
     >>> within("1", "worst over c of S over a of P(ŷ = c | a)"), within("all", "")
     (', c = 1', '')
     """
-    if label is None or label.strip() in ALONE:
+    if label is None or label.strip() in ONLY_CELL:
         return ""
     return f", {cell_name(label, formula)}"
 

@@ -27,8 +27,8 @@ from evenhand.report.formats import are_shares, measure_phrase, phrase
 Document = Mapping[str, Any]
 FITTED = ("value", "cost", "accuracy", "error", "gap")
 PROOF = Head("Proved to within", True, "proof ±")  # "gap" would be that of groups
-SAME = 1e-9  # of costs
-SHOWN = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
+ROUNDING = 1e-9  # of costs
+COLUMNS = (*FITTED, "test_value", "test_low", "test_high", "test_cost", "test_error")
 
 
 def report_of(document: Document) -> Report:
@@ -86,7 +86,7 @@ def tradeoff(document: Document) -> Tradeoff:
 
 
 def _table(document: Document) -> Table:
-    curve = {name: column for name, column in document["curve"].items() if name in SHOWN}
+    curve = {name: column for name, column in document["curve"].items() if name in COLUMNS}
     names = [column.replace("_", " ") for column in curve]
     heads = [PROOF if name == "gap" else Head(capitalized(name), True, name) for name in names]
     points = (dict(zip(curve, row, strict=True)) for row in zip(*curve.values(), strict=True))
@@ -102,7 +102,7 @@ def _cheaper(points: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]
     lowest = inf
     for point in points:
         cost = point.get("cost")
-        if "test_cost" in point or cost is None or cost < lowest - SAME:
+        if "test_cost" in point or cost is None or cost < lowest - ROUNDING:
             lowest = inf if cost is None else cost
             yield point
 

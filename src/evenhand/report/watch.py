@@ -28,7 +28,7 @@ from evenhand.report.formats import count, measure_name, name, words
 Document = Mapping[str, Any]
 
 MAX_GROUPS = 24
-SAID = {"violation": "violated since", "pass": "kept since", "differs": "differs since"}
+LABELS = {"violation": "violated since", "pass": "kept since", "differs": "differs since"}
 
 
 def report_of(document: Document) -> Report:
@@ -203,10 +203,10 @@ def _notes(document: Document) -> list[Any]:
 
 def _marked(gate: Mapping[str, Any] | None, finding: Mapping[str, Any]) -> tuple[str | None, str]:
     """The day marked in a chart, and its label."""
-    if gate is not None and gate["outcome"] in SAID:
-        return gate["since"], f"{SAID[gate['outcome']]} {gate['since']}"
+    if gate is not None and gate["outcome"] in LABELS:
+        return gate["since"], f"{LABELS[gate['outcome']]} {gate['since']}"
     if finding["verdict"] == "differs":
-        return finding["since"], f"{SAID['differs']} {finding['since']}"
+        return finding["since"], f"{LABELS['differs']} {finding['since']}"
     return None, ""
 
 

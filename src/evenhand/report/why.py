@@ -28,7 +28,7 @@ def report_of(document: Document) -> Report:
         Section("parts", "What the gap is made of", [*blocks, Text(document["caution"]), *notes])
     ]
     if document["columns"]:
-        table = _named(document, "columns", "Column", "Part of the composition")
+        table = _table_of_parts(document, "columns", "Column", "Part of the composition")
         sections.append(Section("columns", "Which columns", [table]))
     if document["strata"]:
         sections.append(Section("strata", "Where groups differ", [_strata(document)]))
@@ -81,10 +81,10 @@ def title_of(part: Mapping[str, Any], document: Document) -> str:
 
 
 def _parts(document: Document) -> Table:
-    return _named(document, "parts", "Differences", "Part of the gap")
+    return _table_of_parts(document, "parts", "Differences", "Part of the gap")
 
 
-def _named(document: Document, which: str, first: str, second: str) -> Table:
+def _table_of_parts(document: Document, which: str, first: str, second: str) -> Table:
     level = f"{100 * document['confidence']:g}% interval"
     heads = [Head(first), Head(second, True, "part"), Head(level, True, "interval")]
     heads.append(Head("Share of the gap", True, "share"))

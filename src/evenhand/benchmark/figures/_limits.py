@@ -13,13 +13,13 @@ from evenhand.benchmark.figures.theme import PERFORMANCES, Theme
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CROWD, CROWDED = 0.6, 0.2  # this share of the points in less than this share of a panel
+CORNER_SHARE, CORNER_AREA = 0.6, 0.2  # this share of the points in less than this share of a panel
 FEW = 8  # points that anyone can distinguish
 REACH = 4.0
 NEAR = 1.4  # a panel that this much more breadth completes is completed: no arrow to what is near
 MARGIN, STRIP = 0.07, 0.2  # shares of what is shown, left free at an edge and at one with arrows
 BEYOND = "_beyond"  # the label of an arrow's marker
-APART = 0.07  # between two arrows, of the edge
+MIN_DISTANCE = 0.07  # between two arrows, of the edge
 
 Limits = tuple[float, float]
 
@@ -84,9 +84,9 @@ def _free(place: float, edge: int, occupied: list[tuple[int, float]]) -> float:
     >>> _free(0.9, -1, [(-1, 0.88), (0, 0.9)]) < 0.82
     True
     """
-    place = min(max(place, APART), 1 - APART)
-    step = APART if place < 0.5 else -APART
-    while any(neighbor == edge and abs(place - at) < APART for neighbor, at in occupied):
+    place = min(max(place, MIN_DISTANCE), 1 - MIN_DISTANCE)
+    step = MIN_DISTANCE if place < 0.5 else -MIN_DISTANCE
+    while any(neighbor == edge and abs(place - at) < MIN_DISTANCE for neighbor, at in occupied):
         place += step
     occupied.append((edge, place))
     return place
@@ -103,11 +103,13 @@ def corner_of(points: Any, x: Limits, y: Limits) -> tuple[Limits, Limits] | None
     spans = np.array([x[1] - x[0], y[1] - y[0]])
     places = (inside[["x", "y"]].to_numpy() - [x[0], y[0]]) / spans
     distances = np.hypot(*(places - np.median(places, axis=0)).T)
-    nearest = places[np.argsort(distances, kind="stable")[: int(np.ceil(CROWD * len(places)))]]
+    nearest = places[
+        np.argsort(distances, kind="stable")[: int(np.ceil(CORNER_SHARE * len(places)))]
+    ]
     low, high = nearest.min(axis=0), nearest.max(axis=0)
     margin = 0.08 * np.maximum(high - low, 0.05)
     low, high = np.maximum(low - margin, 0), np.minimum(high + margin, 1)
-    if np.prod(high - low) > CROWDED or (high - low).max() > 0.8:
+    if np.prod(high - low) > CORNER_AREA or (high - low).max() > 0.8:
         return None
     ends = np.array([low, high]) * spans + [x[0], y[0]]
     return (float(ends[0, 0]), float(ends[1, 0])), (float(ends[0, 1]), float(ends[1, 1]))

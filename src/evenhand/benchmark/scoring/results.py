@@ -24,7 +24,7 @@ ROW = ("key", "lot")
 FITTED = ("fit_rows", "held_out")
 LOTS = ("expected", "drawn", "draws")
 DROPPED = 7  # of the 23 bits behind the point
-TEXT, NUMBER, WHOLE, FLAG = "string", "float64", "int64", "bool"
+TEXT, NUMBER, INTEGER, FLAG = "string", "float64", "int64", "bool"
 RUNS = {
     "key": TEXT,
     "problem": TEXT,
@@ -33,8 +33,8 @@ RUNS = {
     "constraint": TEXT,
     "parameter": TEXT,
     "hyperparameter": NUMBER,
-    "seed": WHOLE,
-    "fit_rows": WHOLE,
+    "seed": INTEGER,
+    "fit_rows": INTEGER,
     "held_out": NUMBER,
     "by_lot": FLAG,
     "has_scores": FLAG,
@@ -48,10 +48,10 @@ PROBLEMS = {
     "problem": TEXT,
     "title": TEXT,
     "kind": TEXT,
-    "n_classes": WHOLE,
-    "n_groups": WHOLE,
-    "train": WHOLE,
-    "test": WHOLE,
+    "n_classes": INTEGER,
+    "n_groups": INTEGER,
+    "train": INTEGER,
+    "test": INTEGER,
     "is_stand_in": FLAG,
     "provenance": TEXT,
     "about": TEXT,

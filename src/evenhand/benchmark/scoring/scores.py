@@ -290,7 +290,7 @@ def regression(truth: Truth, runs: Sequence[Answered], questions: Sequence[Quest
         elif question.asked.kind.about == "numbers" and not sweeps(question):
             with np.errstate(divide="ignore", invalid="ignore"):  # errors may be 0, their log −∞
                 values[place] = _means(answers(question, question.asked.table(stacked)), repeats)
-    about_all = [i for i, asked in enumerate(questions) if asked.measure and sweeps(asked)]
+    about_all = [i for i, item in enumerate(questions) if item.measure and sweeps(item)]
     spreads = (distribution(draw.yhat, sensitive_features=draw.groups) for draw in draws)
     swept_each = np.array([[swept(questions[i], steps) for i in about_all] for steps in spreads])
     for column, place in enumerate(about_all):

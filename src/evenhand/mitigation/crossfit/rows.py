@@ -279,10 +279,12 @@ def _probable(
     return Groups(nobody, labels, ("group",)), matrix, proxy
 
 
-def _is_turned(known: Sequence[Label], best: int | None, favorable: Label, score_of: Label) -> bool:
+def _is_turned(
+    classes: Sequence[Label], best: int | None, favorable: Label, score_of: Label
+) -> bool:
     """Whether a single column of scores is that of the class that is not favorable."""
     assert best is not None
-    return scored_label(known, score_of, favorable) != known[best]
+    return scored_label(classes, score_of, favorable) != classes[best]
 
 
 def check_none_dropped(whom: Groups) -> None:

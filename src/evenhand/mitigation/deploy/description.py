@@ -19,7 +19,7 @@ Reads = Literal["scores", "labels", "numbers"]
 Value = str | int | float | bool
 
 GREATEST = float(np.finfo(np.float64).max)
-WHOLE = 1 << 63  # beyond 64 bits there are no whole numbers, in a database or in ONNX
+INTEGER_LIMIT = 1 << 63  # beyond 64 bits there are no whole numbers, in a database or in ONNX
 
 
 @dataclass(frozen=True)

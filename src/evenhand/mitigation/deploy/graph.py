@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand._errors import InputError, InputTypeError, require
 from evenhand.mitigation.deploy.description import (
-    WHOLE,
+    INTEGER_LIMIT,
     Description,
     Grouping,
     check_plain,
@@ -32,7 +32,7 @@ def onnx_model(rule: Description) -> Any:
     require("onnx", purpose="Writing ONNX", extra="onnx")
     from onnx import TensorProto, helper
 
-    check_plain(rule.classes, rule.grouping, WHOLE)
+    check_plain(rule.classes, rule.grouping, INTEGER_LIMIT)
     graph = Graph([], [])
     inputs = [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["rows", rule.features])]
     inputs += _group_inputs(rule.grouping)
@@ -57,7 +57,7 @@ def moves_model(moves: Moves) -> Any:
     require("onnx", purpose="Writing ONNX", extra="onnx")
     from onnx import TensorProto, helper
 
-    check_plain((), moves.grouping, WHOLE)
+    check_plain((), moves.grouping, INTEGER_LIMIT)
     graph = Graph([], [])
     inputs = [helper.make_tensor_value_info("amount", TensorProto.DOUBLE, ["rows"])]
     inputs += _group_inputs(moves.grouping)

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand._data.sql import GREATEST, check_dialect, column_named, table_named
 from evenhand._errors import InputError, InputTypeError
 from evenhand.mitigation._lots import ESCAPE, SEPARATOR
-from evenhand.mitigation.deploy.description import WHOLE, Description, check_plain, plain
+from evenhand.mitigation.deploy.description import INTEGER_LIMIT, Description, check_plain, plain
 from evenhand.mitigation.deploy.moves import Moves
 
 Expression = Any  # of SQLGlot, which is imported only when SQL is written
@@ -58,7 +58,7 @@ def sql_query(
     check_dialect(dialect)
     from sqlglot import exp
 
-    check_plain(rule.classes, rule.grouping, WHOLE)
+    check_plain(rule.classes, rule.grouping, INTEGER_LIMIT)
     chances = _chances(rule, dialect, _score_columns(rule, scores, dialect), _listed(group) or None)
     names = [f"chance_{label}" for label in rule.classes]
     columns_read = rule.grouping.columns if group is None and rule.grouping else _listed(group)
@@ -93,7 +93,7 @@ def moves_query(
     check_dialect(dialect)
     from sqlglot import exp
 
-    check_plain((), moves.grouping, WHOLE)
+    check_plain((), moves.grouping, INTEGER_LIMIT)
     if moves.draws and (row_id is None or key is None):
         raise InputError(
             "Some decisions here are drawn at random: pass row_id=, the column of the ids, and "
@@ -306,7 +306,7 @@ def _literal(value: Any, dialect: str) -> Expression:
     """Text, a number, or true or false, as the dialect writes it."""
     from sqlglot import exp
 
-    label = plain(value, WHOLE)
+    label = plain(value, INTEGER_LIMIT)
     if isinstance(label, bool):
         return exp.true() if label else exp.false()
     if isinstance(label, str):

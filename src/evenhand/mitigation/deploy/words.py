@@ -10,7 +10,7 @@ from evenhand._words import number
 from evenhand.mitigation.deploy.description import Description, Steps
 from evenhand.mitigation.deploy.moves import Moves
 
-SHOWN = 5  # amounts of each group whose new values are listed
+MAX_AMOUNTS = 5  # amounts of each group whose new values are listed
 SUBJECTS = {
     "scores": "A score is the probability of {}; to",
     "labels": "To",
@@ -132,6 +132,6 @@ def _of_moves(moves: Moves, pool: int) -> str:
     if not len(cuts):
         shift = float(moves.start[pool, 0, 0] - moves.anchor[pool, 0])
         return f"add {number(shift)}" if shift >= 0 else f"subtract {number(-shift)}"
-    at = np.unique(np.linspace(cuts[0], cuts[-1], SHOWN))
+    at = np.unique(np.linspace(cuts[0], cuts[-1], MAX_AMOUNTS))
     becomes = moves.expected(at, np.full(len(at), pool))
     return ", ".join(f"{number(x)} becomes {number(y)}" for x, y in zip(at, becomes, strict=True))

@@ -218,7 +218,7 @@ def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Certified
     """The cheapest point of a region, by cutting planes from tangents at starting points."""
     everywhere = np.arange(costs.weights.size)
     tangents = _joined([_tangents(costs, at, side, everywhere) for at in start for side in SIDES])
-    best, least, bound = start[0], np.inf, 0.0
+    best, lowest, bound = start[0], np.inf, 0.0
     for _ in range(CUTTING_ROUNDS):
         solution, lower_bound = region.program(tangents, costs.weights).solve()
         bound = max(bound, lower_bound)
@@ -226,36 +226,36 @@ def cheapest(costs: Costs, region: Region, start: Sequence[Floats]) -> Certified
         point = region.inside(levels)
         values = costs.value(point)
         cost = float((costs.weights * values).sum())
-        if cost < least:
-            best, least = point, cost
+        if cost < lowest:
+            best, lowest = point, cost
         short = np.flatnonzero(values - bounds > PRECISION / 10)
         tighter = region.tightened(levels)
-        if least - bound <= PRECISION or (not len(short) and tighter is region):
+        if lowest - bound <= PRECISION or (not len(short) and tighter is region):
             break
         region = tighter
         tangents = _joined([tangents, *(_tangents(costs, point, side, short) for side in SIDES)])
-    return CertifiedPoint(best, max(least - bound, 0.0))
+    return CertifiedPoint(best, max(lowest - bound, 0.0))
 
 
 class Tangents(NamedTuple):
-    """Lines slope · x + rest below the costs of some entries, given by their places."""
+    """Lines slope · x + constant below the costs of some entries, given by their places."""
 
     place: Codes
     slope: Floats
-    rest: Floats
+    constants: Floats
 
 
 def _tangents(costs: Costs, at: Floats, side: Side, which: Codes) -> Tangents:
     slope = costs.slope(at, side)
-    rest = costs.value(at) - slope * at
-    return Tangents(which, slope.ravel()[which], rest.ravel()[which])
+    constants = costs.value(at) - slope * at
+    return Tangents(which, slope.ravel()[which], constants.ravel()[which])
 
 
 def _joined(tangents: Sequence[Tangents]) -> Tangents:
     return Tangents(
         np.concatenate([lines.place for lines in tangents]),
         np.concatenate([lines.slope for lines in tangents]),
-        np.concatenate([lines.rest for lines in tangents]),
+        np.concatenate([lines.constants for lines in tangents]),
     )
 
 
@@ -308,7 +308,7 @@ class Region:
         linear = [_lines(tangents, size, width), self._ascending(width)]
         linear += [-sparse.eye_array(size, width), sparse.eye_array(size, width)]
         zeros = [np.zeros(part.shape[0]) for part in linear[1:3]]
-        limits = np.concatenate([-tangents.rest, *zeros, np.ones(size), constant])
+        limits = np.concatenate([-tangents.constants, *zeros, np.ones(size), constant])
         cost = np.concatenate([np.zeros(size), weights.ravel(), np.zeros(width - 2 * size)])
         rows = sparse.vstack([*linear, -slack], format="csr")
         flat = Part("nonnegative", rows.shape[0] - slack.shape[0])
