@@ -44,7 +44,7 @@ class Bin(NamedTuple):
 
 
 def cut(values: Any, bins: int | Sequence[float], name: str = "values") -> Column:
-    """Put numbers into quantile bins, or between given edges; NaN stays missing.
+    """Bin numbers at quantiles or at given edges; NaN stays missing.
 
     >>> [str(label) for label in cut([17, 25, 40, 90], 2).labels]
     ['[17, 32.5]', '(32.5, 90]']

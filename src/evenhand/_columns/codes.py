@@ -33,7 +33,7 @@ class Level(str):
     place: int
 
     def __new__(cls, text: str, place: int = 0) -> Level:
-        """The text at its place in the order."""
+        """Create the text with its place in the order."""
         level = super().__new__(cls, text)
         level.place = place
         return level

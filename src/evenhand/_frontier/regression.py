@@ -38,7 +38,7 @@ KNOWN_GROUP = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RegressionFrontier(Curve):
-    """The least that predictions must move, for every disparity.
+    """The smallest moves of predictions for every disparity.
 
     Attributes
     ----------

@@ -203,7 +203,7 @@ def _dependent(
 
 
 def _kinds(scores: Distribution, positive: Label) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows are positive, and which are not."""
+    """Masks of the positive and of the negative rows."""
     assert scores.truth is not None
     hit = np.array([label == positive for label in scores.truth.labels])[scores.truth.codes]
     return hit, ~hit

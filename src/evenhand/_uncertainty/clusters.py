@@ -339,7 +339,7 @@ def units_of_scores(scores: Distribution, *axes: int) -> tuple[Units, NDArray[np
 
 
 def _shared(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
-    """One number for each combination of clusters, from 0, and how many there are."""
+    """A number from 0 for each combination of clusters, and the number of combinations."""
     combined = codes[0].astype(np.int64)
     if not np.bincount(combined).all():  # numbers are missing
         combined = np.unique(combined, return_inverse=True)[1]
@@ -390,7 +390,7 @@ def independent(source: Source) -> Source:
 
 
 def plain(source: Source) -> Source:
-    """The same rows without weights that are all 1, and without clusters of one row each."""
+    """The same rows, without weights that are all 1 and without clusters of single rows."""
     if isinstance(source, RankedScores):
         return replace(source, scores=tuple(plain_scores(each) for each in source.scores))
     if isinstance(source, Distribution):

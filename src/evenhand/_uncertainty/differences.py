@@ -41,13 +41,13 @@ class Binomials(NamedTuple):
 
     @property
     def rate(self) -> Floats:
-        """The observed rates; 0 where there is no row."""
+        """The observed rates; 0 without rows."""
         share = np.divide(self.hits, self.size, out=np.zeros_like(self.hits), where=self.size > 0)
         return _tilted(share, self.odds)
 
     @property
     def complement(self) -> Binomials:
-        """Misses for hits."""
+        """The counts with hits and misses exchanged."""
         return Binomials(self.size - self.hits, self.size, 1 / self.odds)
 
     def where(self, chosen: NDArray[np.bool_], alternative: Binomials) -> Binomials:

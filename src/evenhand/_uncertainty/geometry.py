@@ -397,7 +397,7 @@ def _nearest(
 
 
 def _typical(weights: Floats) -> float:
-    """The median of those that are not 0: where a curve ends, it has no slope."""
+    """The median of the positive weights; the slope is 0 where a curve ends."""
     positive = np.sort(weights[weights > 0])
     if not len(positive):
         return 1.0

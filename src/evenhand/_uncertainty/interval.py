@@ -60,7 +60,7 @@ MOST_SEARCHED = 12  # cells of a sum whose lower ends are searched for one by on
 
 @dataclass(frozen=True)
 class ConfidenceInterval:
-    """A value, and the interval that holds the true one with the stated confidence.
+    """A value, with an interval that covers the true one with the stated confidence.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def interval(
 
 
 def check_guaranteed(measure: Measure, method: str) -> None:
-    """Refuse guaranteed intervals by a measure that is not known to be largest at corners."""
+    """Refuse guaranteed intervals for measures that are not declared quasi-convex."""
     if method == "guaranteed" and not measure.is_convex:
         raise InputError(
             "Guaranteed intervals need a measure for which vectors of at most a given inequality "

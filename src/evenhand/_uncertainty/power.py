@@ -38,7 +38,7 @@ NEAR = 0.01  # tolerance of the target power
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Power(Result):
-    """Power of groups of these sizes, and the sizes that are needed.
+    """Power for groups of given sizes, and the required sizes.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class Power(Result):
 
     @property
     def summary(self) -> str:
-        """The answer in plain words."""
+        """The power and required sample size in plain words."""
         total = sum(self.rows.values())
         if self.question == "alike":
             conclusion = f"show that they are alike within {number(self.margin)}"

@@ -195,7 +195,7 @@ def supposed(
 
 
 def _by_group(values: Any, groups: tuple[Label, ...], name: str) -> Floats:
-    """A number for every group."""
+    """One number for each group, checked."""
     if isinstance(values, Mapping):
         if set(values) != set(groups):
             raise InputError(f"{name} are of {list(values)}, and sizes of {list(groups)}.")
@@ -210,7 +210,7 @@ def _by_group(values: Any, groups: tuple[Label, ...], name: str) -> Floats:
 
 
 def _numbers(values: Any, name: str) -> Floats:
-    """Real numbers, or one error."""
+    """Real numbers; refuse anything else."""
     with refusing(f"{name} must be numbers"):
         return floats(values, name)
 

@@ -105,7 +105,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a criterion is measured.
+    """The measure, aggregate and transform of a reading.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ class Measure:
             object.__setattr__(self, key, value)
 
     def __call__(self, values: Any, **options: Any) -> Any:
-        """Its value of vectors (…, groups)."""
+        """The measure of vectors (…, groups)."""
         return self.function(values, **options)
 
     def __repr__(self) -> str:

@@ -57,7 +57,7 @@ class P(Statistic):
 
     @property
     def needs(self) -> str:
-        """Which summary of the rows it reads: a name in `KINDS`."""
+        """The kind of summary that it reads: a name in `KINDS`."""
         axes = set(self.axes)
         if "stratum" in axes:
             return "strata"
@@ -70,7 +70,7 @@ class P(Statistic):
 
     @property
     def formula(self) -> str:
-        """Itself, in symbols."""
+        """The formula in symbols."""
         condition = f"{SYMBOLS[self.given]} = k, a" if self.given else "a"
         return f"P({SYMBOLS[self.event]} = c | {condition})"
 
@@ -150,7 +150,7 @@ class Ratio(Statistic):
 
     @property
     def formula(self) -> str:
-        """Itself, in symbols."""
+        """The formula in symbols."""
         return f"{_bracketed(self.above)} / {_bracketed(self.below)}"
 
     @property
@@ -309,17 +309,17 @@ class Average(Statistic):
 
     @property
     def parts(self) -> tuple[Statistic, ...]:
-        """The statistics whose mean it is."""
+        """The statistics that it averages."""
         return self.first, self.second
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """The axes that the first conditions on."""
+        """The axes that the first one conditions on."""
         return self.first.conditions
 
     @property
     def formula(self) -> str:
-        """Itself, in symbols."""
+        """The formula in symbols."""
         return f"½ [{self.first.formula} + {self.second.formula}]"
 
     def read(self, source: Tally) -> Table:
@@ -328,7 +328,7 @@ class Average(Statistic):
         return Table((first.values + second.values) / 2, first.cells, first.groups)
 
     def influence(self, counts: Any, owner: NDArray[np.intp], whole: Any) -> Floats:
-        """The mean of both influences."""
+        """The mean of the two influences."""
         first, second = (part.influence(counts, owner, whole) for part in self.parts)
         return np.asarray((first + second) / 2)
 

@@ -97,7 +97,7 @@ class F(Statistic):
 
     @property
     def formula(self) -> str:
-        """Itself, in symbols."""
+        """The formula in symbols."""
         return f"P({SYMBOLS[self.of]} ≤ t | a)"
 
     def read(self, source: Any) -> Table:  # noqa: ARG002

@@ -111,9 +111,9 @@ class Statistic:
     Attributes
     ----------
     needs : str
-        Which summary of the rows it reads: a name in `KINDS`.
+        The kind of summary that it reads: a name in `KINDS`.
     formula : str
-        Itself, in symbols.
+        The formula in symbols.
     over : str
         The symbols of its cells: c for a class, k for a condition; empty if it has a single cell.
     bounds : tuple of float
@@ -129,11 +129,11 @@ class Statistic:
 
         @property
         def needs(self) -> str:
-            """Which summary of the rows it reads: a name in `KINDS`."""
+            """The kind of summary that it reads: a name in `KINDS`."""
 
         @property
         def formula(self) -> str:
-            """Itself, in symbols."""
+            """The formula in symbols."""
 
         @property
         def over(self) -> str:
@@ -205,7 +205,7 @@ class Statistic:
 
     @property
     def parts(self) -> tuple[Statistic, ...]:
-        """The statistics whose mean it is."""
+        """The statistics that it averages."""
         return ()
 
     def most(self, source: Any) -> float:  # noqa: ARG002

@@ -96,7 +96,7 @@ class E(Statistic):
 
     @property
     def formula(self) -> str:
-        """Itself, in symbols."""
+        """The formula in symbols."""
         condition = f"{SYMBOLS[self.given]}, a" if self.given else "a"
         mean = f"E({SYMBOLS.get(self.of, self.of)} | {condition})"
         return f"{mean} / E({SYMBOLS.get(self.per, self.per)} | a)" if self.per else mean
@@ -144,7 +144,7 @@ class Derived(Statistic):
     of : tuple of str
         The sums of a tally.
     formula : str
-        Itself, in symbols.
+        The formula in symbols.
     function : callable
         A function of the means, in that order, and of the weights.
     bounds : tuple of float

@@ -116,7 +116,7 @@ def read_rows(
 
 
 def as_shares(predictions: Tensor) -> Tensor:
-    """A column for each class."""
+    """Predictions with a column for each class."""
     if predictions.ndim == 1:
         return torch.stack([1 - predictions, predictions], dim=1)
     if predictions.ndim != 2 or not predictions.shape[1]:

@@ -38,7 +38,7 @@ class SoftTally:
         return tuple(range(self.n_groups))
 
     def labels(self, axis: str) -> tuple[int, ...]:
-        """Labels along an axis.
+        """The labels along an axis.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ Against = Literal["baseline", "window", "any time"]
 
 @dataclass(frozen=True)
 class GroupRate:
-    """A group's rate so far, between limits that hold at all looks.
+    """A group's rate so far, with limits that hold at all looks.
 
     Attributes
     ----------
@@ -301,7 +301,7 @@ class GateReading:
 
 
 def in_words(p: float) -> str:
-    """A p-value, as in "p = 0.012"."""
+    """A p-value in words, such as "p = 0.012"."""
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
