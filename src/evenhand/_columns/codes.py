@@ -242,10 +242,10 @@ def _order(label: Label) -> tuple[Any, ...]:
     """Sort key: numbers, then text, tuples, anything else, and missing values last."""
     if label is None:
         return (9,)
+    if isinstance(label, str):  # first: of many labels, most are text
+        return (1, getattr(label, "place", 0), label)
     if isinstance(label, Real):
         return (0, label)
-    if isinstance(label, str):
-        return (1, getattr(label, "place", 0), label)
     if isinstance(label, tuple):
         return (2, *(_order(part) for part in label))
     if isinstance(label, datetime.date):

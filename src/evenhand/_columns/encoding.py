@@ -370,7 +370,7 @@ def _encode_long_text(values: NDArray[Any]) -> Column:
             codes, distinct = factorize_few(part) or factorize_many(part)
             parts.append((codes, len(distinct)))
     codes, first = combine(parts or [(np.zeros(len(values), np.uint8), 1)])
-    return canonical(codes, values[first])
+    return canonical(codes, values[first].tolist())
 
 
 def _encode_objects(values: Objects, name: str) -> Column:
