@@ -252,7 +252,7 @@ def test_a_group_of_a_few_never_sets_the_rate_that_others_are_held_against():
     everyone = audit.document(standard="ugesp", stated={"least_share": 0})
     rows = {row["group"]: row for row in rows_of(everyone, "By race")}
     assert rows["Native"]["four_fifths"] == "highest"
-    beside = rows_of(everyone, "By race, beside the largest group (White)")
+    beside = rows_of(everyone, "By race, compared with the largest group (White)")
     black = next(row for row in beside if row["group"] == "Black")
     assert black["fisher_p"] == tests["Black"]["fisher_p"]
     assert black["ratio"] == pytest.approx(0.312 / 0.4)

@@ -193,7 +193,7 @@ def _sides(sums: Floats) -> tuple[_Draws, _Draws]:
 
 
 def _others(sums: Floats) -> Floats:
-    """For each group the sums over everybody else; zeros if there is nobody."""
+    """For each group the sums over everybody else; zeros if no rows are left."""
     others = sum_of_others(sums)
     return np.asarray(np.where(others[0] > 0, others, 0.0))
 

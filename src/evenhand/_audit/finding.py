@@ -207,7 +207,7 @@ class Finding:
     criterion : str
         Its name.
     p_value : float
-        Of all groups being alike in the criterion's statistic; it depends on no measure.
+        For equality of all groups in the criterion's statistic; the same for all measures.
     p_error : float
         Its Monte Carlo standard error; 0 where the p-value does not come from random draws.
     p_adjusted : float

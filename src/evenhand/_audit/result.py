@@ -429,7 +429,7 @@ class Audit(AuditParts, Result):
         Raises
         ------
         InputError
-            If there is no such standard or option, or the audit has not what the standard needs.
+            If there is no such standard or option, or the audit lacks what the standard needs.
 
         """
         if standard is not None:

@@ -45,7 +45,7 @@ class Subgroup:
     rows_needed : float
         With this many counted rows the scan could show a difference of the margin (0.05 by default;
         of a mean, a tenth of its standard deviation). Where the others are too few for that, all
-        are taken to grow alike.
+        are assumed to grow in proportion.
     error : float
         The error allowed to this one bound.
     comparisons : int

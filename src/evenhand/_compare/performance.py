@@ -1,4 +1,4 @@
-"""How well each model predicts: accuracy or error, with intervals and paired tests."""
+"""Performance of models: accuracy or error, with intervals and paired tests."""
 
 from __future__ import annotations
 

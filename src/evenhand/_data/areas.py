@@ -154,7 +154,7 @@ def check_direction(scores: Distribution, positive: Label) -> None:
 
 
 def auroc_influences(scores: Distribution, positive: Label) -> Floats:
-    """How far each value, times the weight of its group, moves the area; 0 without an area.
+    """Influence of each value on the area, times the weight of its group; 0 without an area.
 
     A positive moves it by its placement among the negatives of its group, and a negative by its
     own among the positives (DeLong et al. 1988).

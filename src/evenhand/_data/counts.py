@@ -1,4 +1,4 @@
-"""Tables of counts: each line stands for many rows, and a column says how many."""
+"""Tables of counts: each line represents many rows, and a column has their number."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def tally_lines(
     times: NDArray[np.int64],
     weight: Floats | None = None,
 ) -> Tally:
-    """Count coded lines, each of which stands for several rows."""
+    """Count coded lines, each of which represents several rows."""
     sums = {"times": times.astype(np.float64)}
     if weight is not None:
         sums |= {name: weight**power * times for name, (power, _) in weighed([]).items()}
@@ -123,7 +123,7 @@ def tally_lines(
 
 
 def _total(table: Any, rows: str) -> int:
-    """How many rows all the lines stand for; refuse what is not a count."""
+    """Total number of rows of all lines; refuse a column that is not of counts."""
     import narwhals as nw
 
     kind = table.collect_schema()[rows]

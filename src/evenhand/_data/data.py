@@ -297,7 +297,7 @@ class Data(Columns):
         Parameters
         ----------
         *more : str
-            Columns to fetch beside those that play a part.
+            Columns to fetch in addition to those with a role.
         whole : bool, default False
             Whether every column is fetched, as for an estimator that predicts.
 

@@ -54,9 +54,9 @@ def distribution(
     y_true : array-like, optional
         True labels, where a criterion asks for the area under the ROC curve.
     sample_weight : array-like, optional
-        Weights of the rows. Where a value stands for several rows, the sum of their weights.
+        Weights of the rows. If a value represents several rows, the sum of their weights.
     squared_weight : array-like, optional
-        Where a value stands for several rows, the sum of their squared weights.
+        If a value represents several rows, the sum of their squared weights.
     cluster : array-like or dataframe, optional
         Which rows go together: decisions on one person, pupils of one school.
 
@@ -155,7 +155,7 @@ class Distribution(Immutable):
 
     @property
     def squared_weights(self) -> Floats:
-        """The squared weight of every value, or the sum over the rows that it stands for."""
+        """The squared weight of every value, or the sum over the rows that it represents."""
         if self.squares is not None:
             return self.squares
         return np.ones(len(self)) if self.weights is None else self.weights**2
@@ -247,7 +247,7 @@ class Steps:
 
     @property
     def groups(self) -> int:
-        """How many groups have rows."""
+        """Number of groups with rows."""
         return len(self.observed)
 
     def levels(self, places: NDArray[np.intp]) -> Iterator[tuple[slice, Floats]]:

@@ -391,7 +391,7 @@ def check_any(labels: Sequence[Label]) -> None:
 
 
 def check_several(labels: Sequence[Label]) -> None:
-    """Refuse to compare one group with nobody."""
+    """Refuse a single group, which cannot be compared."""
     check_any(labels)
     if len(labels) < 2:
         raise InputError(

@@ -71,7 +71,7 @@ class Cells:
         return clusters({name: self.columns[name] for name in names}) if names else {}
 
     def rows_without(self, column: Column) -> int:
-        """How many rows, not cells, lack a value of a column of the cells."""
+        """Number of rows (not cells) without a value in a column of the cells."""
         missing = np.array([label is None for label in column.labels], dtype=bool)
         return int(self.rows[missing[column.codes]].sum())
 

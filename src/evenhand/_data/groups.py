@@ -1,4 +1,4 @@
-"""Which group each row is in: columns, intersections, quantile bins, rare and missing values."""
+"""The groups of rows: columns, intersections, quantile bins, rare and missing values."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def groups(
     Raises
     ------
     InputError
-        If values are missing, an edge is wrong, or nobody would be left.
+        If values are missing, an edge is wrong, or no rows would be left.
 
     Examples
     --------
@@ -389,7 +389,7 @@ def show(label: Label) -> str:
 
 
 def place_in(groups: Sequence[Label], label: Label) -> int:
-    """The place of a group, by its label or as it is written; -1 if there is no such group.
+    """Position of a group, by its label or its text; -1 if absent.
 
     >>> place_in([("F", "b"), ("M", "b")], "M × b"), place_in([1, 2], "2"), place_in([1, 2], 3)
     (1, 1, -1)

@@ -191,7 +191,7 @@ class Columns:
     )
     rows: Any = role(
         "array-like or name of a column, optional",
-        """How many rows each line stands for, where the table holds counts. With
+        """The number of rows of each line, where the table holds counts. With
         `task="regression"` and no `y_pred`, its columns are sums of values, under the names that
         `count_query` gives them.""",
         option="--rows",

@@ -243,7 +243,7 @@ def with_favorable(source: Source, favorable: Label) -> Source:
     Returns
     -------
     Tally, Distribution or RankedScores
-        Where nobody was selected, the counts have a class of nobody.
+        If nobody was selected, the counts have an empty class.
 
     """
     if favorable is None or not isinstance(source, Tally):

@@ -246,7 +246,7 @@ def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
 def replicate_scale(
     number: int, method: Any, scale: Any = None, fay: float | None = None
 ) -> tuple[float, ...]:
-    """What the squared deviation of each replicate is multiplied by.
+    """Factors of the squared deviations of replicates.
 
     >>> replicate_scale(80, "acs")[0], replicate_scale(4, "jackknife")[0]
     (0.05, 0.75)

@@ -28,7 +28,7 @@ UNFAVORABLE = (0, -1)  # where it is the only label, the favorable one did not o
 
 
 def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
-    """What is predicted: one of two labels, one of several, or a number.
+    """The task: predicting one of two labels, one of several, or a number.
 
     Text and truth values are labels, and so are at most 20 different whole numbers; numbers with
     fractions are a regression. More whole numbers than that can be either, so the caller is asked.
@@ -36,7 +36,7 @@ def task_of(y_true: Any, y_pred: Any = None, task: str | None = None) -> Task:
     Parameters
     ----------
     y_true, y_pred : array-like or None
-        True and predicted labels or values, as far as they are known.
+        True and predicted labels or values, if known.
     task : {"binary", "multiclass", "regression"}, optional
         The caller's own word; it is checked, and overrides what the columns show.
 
@@ -330,7 +330,7 @@ def is_regression(truth: Contents | None, predictions: Sequence[Contents]) -> bo
     if labels:
         raise InputError(
             f"{labels[0].name} holds {labels[0].kind}, and {fractional[0].name} "
-            f"{fractional[0].kind}. If these are scores, pass them as y_score=, beside predicted "
+            f"{fractional[0].kind}. If these are scores, pass them as y_score=, next to predicted "
             'labels; if the target is a number, pass task="regression".'
         )
     return True

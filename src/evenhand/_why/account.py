@@ -147,7 +147,7 @@ class Account(Result):
     area : float
         By models: the area under the ROC curve of one that predicts the group by all columns.
     proxies : tuple of Proxy
-        By models: how well each column predicts the group, and what goes with it alone; all
+        By models: how well each column predicts the group, and the part it explains alone; all
         intervals hold at once.
     regions : tuple of Region
         Where scores are cut at a threshold: ranges of them, a quarter each of those above and of

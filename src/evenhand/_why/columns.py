@@ -237,7 +237,7 @@ def by_models(
     sample = crossfit.Sample(entries, rows.values, designs, crossfit.folds_of(entries))
     fit = crossfit.fitted(sample, names)
     by = tuple(names)
-    lost = _lost(entries, fit.alike)
+    lost = _lost(entries, fit.overlap)
     number = 3 if max(lost) > 0 else 2
     split = Split(
         *_part_names(by, number),
@@ -278,9 +278,9 @@ def _part_names(by: tuple[str, ...], number: int) -> tuple[tuple[str, ...], tupl
     return names[:number], descriptions[:number]
 
 
-def _lost(entries: Entries, alike: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float]:
+def _lost(entries: Entries, overlap: np.ndarray[Any, np.dtype[np.bool_]]) -> tuple[float, float]:
     total = np.bincount(entries.group, entries.weight, 2)
-    outside = np.bincount(entries.group, entries.weight * ~alike, 2)
+    outside = np.bincount(entries.group, entries.weight * ~overlap, 2)
     return float(outside[0] / total[0]), float(outside[1] / total[1])
 
 

@@ -39,13 +39,13 @@ RARE = 10  # rows: rarer values of a column are merged
 class Fitted(NamedTuple):
     """Composition, within and outside: values (3,), and influences of rows (3, rows).
 
-    `chance` is each row's probability of the first group, `alike` marks rows with counterparts.
+    `chance` is each row's probability of the first group, `overlap` marks rows with counterparts.
     """
 
     values: Floats
     by_row: Floats
     chance: Floats
-    alike: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    overlap: np.ndarray[tuple[int], np.dtype[np.bool_]]
     unexplained: float  # share of the variance of values that models leave
 
 
@@ -127,8 +127,8 @@ def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
     entries, X = sample.entries, sample.matrix(names)
     first = entries.group == 0
     chance = _crossed(X, first.astype(np.float64), entries, sample.folds, first | ~first)
-    alike = (chance > LEAST_CHANCE) & (chance < 1 - LEAST_CHANCE)
-    if not (alike & first).any() or not (alike & ~first).any():
+    overlap = (chance > LEAST_CHANCE) & (chance < 1 - LEAST_CHANCE)
+    if not (overlap & first).any() or not (overlap & ~first).any():
         raise InputError(
             f"Nobody in one group is like anybody in the other in {listing(list(names))}, so these "
             "columns give the group away, and nobody can be compared with people alike in them."
@@ -136,19 +136,19 @@ def fitted(sample: Sample, names: Sequence[str]) -> Fitted:
     means = [
         _crossed(X, sample.values, entries, sample.folds, members) for members in (first, ~first)
     ]
-    return _estimated(sample, X.shape[1], chance, alike, means)
+    return _estimated(sample, X.shape[1], chance, overlap, means)
 
 
 def _estimated(
     sample: Sample,
     fitted_to: int,
     chance: Floats,
-    alike: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    overlap: np.ndarray[tuple[int], np.dtype[np.bool_]],
     means: Sequence[Floats],
 ) -> Fitted:
     entries, values = sample.entries, sample.values
     weight, odds = entries.weight, chance / (1 - chance)
-    sides = [(entries.group == group) & alike for group in (0, 1)]
+    sides = [(entries.group == group) & overlap for group in (0, 1)]
     own, as_other = [], []
     for side in (0, 1):  # a group's people, treated like their own group and like the other
         members, others = sides[side], sides[1 - side]
@@ -160,7 +160,7 @@ def _estimated(
         as_other.append((level + shift, level_by + shift_by * np.where(others, tilt / weight, 0.0)))
     (a, a_by), (b, b_by) = own
     (a_as_b, a_as_b_by), (b_as_a, b_as_a_by) = as_other
-    between_by = (a_as_b_by - b_as_a_by) / 2 * _few(sample, alike, fitted_to)
+    between_by = (a_as_b_by - b_as_a_by) / 2 * _few(sample, overlap, fitted_to)
     composition = (a_as_b - b + a - b_as_a) / 2, between_by + (a_by - b_by) / 2
     within = (a - a_as_b + b_as_a - b) / 2, (a_by - b_by) / 2 - between_by
     overall = [_mean(weight, values, entries.group == group) for group in (0, 1)]
@@ -170,18 +170,18 @@ def _estimated(
     predicted = np.where(entries.group == 0, means[0], means[1])
     residual, centered = values - predicted, values - np.average(values, weights=weight)
     share = float((weight * residual**2).sum() / max(float((weight * centered**2).sum()), 1e-300))
-    return Fitted(*estimates, chance, alike, share)
+    return Fitted(*estimates, chance, overlap, share)
 
 
 def _few(
-    sample: Sample, alike: np.ndarray[tuple[int], np.dtype[np.bool_]], fitted_to: int
+    sample: Sample, overlap: np.ndarray[tuple[int], np.dtype[np.bool_]], fitted_to: int
 ) -> float:
     """Factor on standard errors for the coefficients of three models.
 
     To first order these do not matter; with few rows they do, as in any regression: n / (n − 3 k).
     """
     entries = sample.entries
-    rows = float(min(np.bincount(entries.group[alike], minlength=2)))
+    rows = float(min(np.bincount(entries.group[overlap], minlength=2)))
     return float(np.sqrt(rows / max(rows - MODELS * fitted_to, rows / MOST_GROWN)))
 
 
@@ -245,11 +245,11 @@ def of_some(sample: Sample, names: Sequence[str], full_fit: Fitted) -> Fitted:
     """The account by some of the columns, of the rows with counterparts in all."""
     entries, X = sample.entries, sample.matrix(names)
     first = entries.group == 0
-    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, full_fit.alike)
+    chance = _crossed(X, first.astype(np.float64), entries, sample.folds, full_fit.overlap)
     chance = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
-    sides = (first & full_fit.alike, ~first & full_fit.alike)
+    sides = (first & full_fit.overlap, ~first & full_fit.overlap)
     means = [_crossed(X, sample.values, entries, sample.folds, side) for side in sides]
-    return _estimated(sample, X.shape[1], chance, full_fit.alike, means)
+    return _estimated(sample, X.shape[1], chance, full_fit.overlap, means)
 
 
 def area(sample: Sample, chance: Floats) -> float:

@@ -203,7 +203,7 @@ def _tables(
     }
     interval, verdict = (
         TableColumn("ratio_interval", "Interval", "ratios"),
-        TableColumn("four_fifths", "Beside 0.8", "verdict"),
+        TableColumn("four_fifths", "Against 0.8", "verdict"),
     )
     group = TableColumn("group", head_of(column), "text")
     ratio = TableColumn("ratio", "Ratio", "ratio")
@@ -254,7 +254,7 @@ def _tables(
         name = show(sample.groups[largest])
         tables.append(
             Table(
-                f"By {column_name}, beside the largest group ({name})",
+                f"By {column_name}, compared with the largest group ({name})",
                 [group, ratio, *intervals, *tested],
                 _lines(parts | to_largest),
             )

@@ -181,7 +181,7 @@ def _table(
         *([TableColumn("rate_interval", "Interval of the rate", "rates")] if between else []),
         TableColumn("impact_ratio", "Impact ratio", "ratio"),
         *([TableColumn("ratio_interval", "Interval of the ratio", "ratios")] if between else []),
-        *([TableColumn("four_fifths", "Beside 0.8", "verdict")] if between else []),
+        *([TableColumn("four_fifths", "Against 0.8", "verdict")] if between else []),
     ]
     notes = []
     if left_out.any():
@@ -240,7 +240,7 @@ def _check_leaving_out(standard: Standard, stated: Mapping[str, Any]) -> None:
         )
     if stated["leave_out"] and not stated["reason"]:
         raise InputError(
-            "Categories may be left out with a reason of the auditor's: state reason='…' beside "
+            "Categories may be left out with a reason of the auditor's: state reason='…' with "
             f"leave_out={stated['leave_out']:g}."
         )
 

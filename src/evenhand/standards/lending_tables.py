@@ -101,7 +101,7 @@ def _at_cut_off(
     }
     intervals = [
         TableColumn("air_interval", "Interval", "ratios"),
-        TableColumn("four_fifths", "Beside 0.8", "verdict"),
+        TableColumn("four_fifths", "Against 0.8", "verdict"),
     ]
     columns = [
         TableColumn("group", head_of(column), "text"),

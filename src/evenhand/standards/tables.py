@@ -147,7 +147,7 @@ def unknown_fact(column: str, hidden: int, known: Sample, called: Sequence[str])
 
 
 def if_known(sample: Sample, unknown: Iterable[Any] | None, reference: Label | None = None) -> str:
-    """Sentence on what the lowest ratio could be, whatever the groups of unknown people are.
+    """Sentence on what the lowest ratio could be, for any groups of the unknown people.
 
     `sample` includes people of unknown group; known parts of a group are kept. Empty if nobody is
     unknown. With a `reference` it is a lower limit, at which the reference has all unknown people
