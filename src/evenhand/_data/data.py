@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from evenhand._columns.encoding import check_order
 from evenhand._data.counting import rows_in
 from evenhand._data.dataframes import column_of, is_frame, is_table, kind_of, names_in
 from evenhand._data.evidence import Evidence
-from evenhand._data.groups import Groups
+from evenhand._data.groups import NO_POLICY, Groups
 from evenhand._data.probable import Probable
 from evenhand._data.roles import OF_RANKINGS, POLICY, ROLES, Columns, grouped
 from evenhand._data.summaries import KINDS, Rows, Source
@@ -53,7 +54,9 @@ class Data(Columns):
     """
 
     def __post_init__(self) -> None:
-        check_kinds(**{name: getattr(self, name) for name in POLICY})
+        policy = {name: getattr(self, name) for name in POLICY}
+        if any(map(is_not, policy.values(), NO_POLICY[1:])):  # NO_POLICY begins with bins
+            check_kinds(**policy)
         if isinstance(self.y_true, Data):
             raise InputTypeError("These are data already; ask them, or replace parts of them.")
         if isinstance(self.y_true, Summary):
