@@ -229,7 +229,8 @@ def lacking(audit: AuditParts, names: Names) -> str:
     groups = audit.too_few
     shown_names = [name(names(group.columns, group.label)) for group in groups[:MOST_NAMED]]
     listed = [
-        f"{shown} ({group.rows:,})" for shown, group in zip(shown_names, groups, strict=False)
+        f"{group_name} ({group.rows:,})"
+        for group_name, group in zip(shown_names, groups, strict=False)
     ]
     remaining = len(groups) - len(listed)
     listed += [f"{remaining} more"] if remaining else []

@@ -339,9 +339,9 @@ class Finding:
             if np.isfinite(self.gap.high)
             else "Inconclusive: the true gap may be anything.",
         }
-        return sentences[self.verdict] + self._apart() + self._lacking()
+        return sentences[self.verdict] + self._pair_sentence() + self._lacking()
 
-    def _apart(self) -> str:
+    def _pair_sentence(self) -> str:
         if self.pair is None or self.verdict != "differs":
             return ""  # no pair differs significantly
         high, high_value, low, low_value, _ = self.pair

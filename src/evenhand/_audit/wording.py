@@ -106,19 +106,19 @@ class Wording:
 
     def _who(self, label: Label) -> str:
         """A group within a sentence: “rows with sex=1”, “rows of District 8”, else its name."""
-        shown, columns = self._name(label), self.evidence.columns
-        if shown.startswith(f"{columns[0]}="):
-            return f"rows with {shown}"
-        return f"rows of {shown}" if NUMBERED.search(shown) else shown
+        text, columns = self._name(label), self.evidence.columns
+        if text.startswith(f"{columns[0]}="):
+            return f"rows with {text}"
+        return f"rows of {text}" if NUMBERED.search(text) else text
 
     def _subject(self, label: Label) -> str:
         """A group at the start of a sentence, capitalized if it is a word."""
-        shown = self._who(label)
-        if not shown[:1].islower():
-            return shown
+        text = self._who(label)
+        if not text[:1].islower():
+            return text
         names = (self._name(group) for group in self.evidence.groups if group != label)
-        is_word = shown[:3].isalpha() and len(shown) > 2 and capitalized(shown) not in names
-        return capitalized(shown) if is_word else f"Rows of {shown}"
+        is_word = text[:3].isalpha() and len(text) > 2 and capitalized(text) not in names
+        return capitalized(text) if is_word else f"Rows of {text}"
 
     def _compared(self, label: Label, reference: Label) -> tuple[str, str]:
         """A group as the subject of a sentence, and the group that it is compared with."""
@@ -220,7 +220,7 @@ class Wording:
     def _unsure(self, finding: Finding, values: GroupValues) -> str:
         what, observed = (
             with_article(self._plural(finding, values)),
-            self._seen(finding, values),
+            self._observed(finding, values),
         )
         limit = ""
         if np.isfinite(finding.gap.high) and finding.gap.high > 0:
@@ -239,7 +239,7 @@ class Wording:
             cell = favorable
         return self.metric(finding, cell)
 
-    def _seen(self, finding: Finding, values: GroupValues) -> str:
+    def _observed(self, finding: Finding, values: GroupValues) -> str:
         """The range of values in the compared cell, in brackets; of two groups, both."""
         cells = list(values.cells)
         at = 0

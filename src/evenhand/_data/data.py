@@ -314,16 +314,16 @@ class Data(Columns):
             return self
         from evenhand._data.group_by import read_table
 
-        roles = [getattr(self, name) for name, one in ROLES.items() if one.is_column]
+        roles = [getattr(self, name) for name, role in ROLES.items() if role.is_column]
         whole = whole or any(_is_model(value) for value in roles)
-        named = [*more]
+        names = [*more]
         for value in roles:
             if isinstance(value, Probable):
-                named += value.names
+                names += value.names
             elif _is_names(value):
-                named += [value] if isinstance(value, str) else list(value or ())
-        query = read_table(self.data, named)
-        fetched = (query if whole else query.select(*dict.fromkeys(named))).collect()
+                names += [value] if isinstance(value, str) else list(value or ())
+        query = read_table(self.data, names)
+        fetched = (query if whole else query.select(*dict.fromkeys(names))).collect()
         return replace(self, data=fetched.to_native())
 
     @cached_property

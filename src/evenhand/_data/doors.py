@@ -93,17 +93,17 @@ def about_data(
     return offer
 
 
-def _data(given: Mapping[str, Any]) -> Data:
+def _data(arguments: Mapping[str, Any]) -> Data:
     """The `Data` of the arguments; if the first is one already, how to read it may be changed."""
-    first = given.get("y_true")
+    first = arguments.get("y_true")
     if not isinstance(first, Data):
-        if len(given) == 1 and isinstance(first, Summary):
+        if len(arguments) == 1 and isinstance(first, Summary):
             data = object.__new__(Data)  # nothing to check: the fields are those of the class
             data.__dict__["y_true"] = first
             return data
-        return Data(**given)
+        return Data(**arguments)
     changes = {
-        name: value for name, value in given.items() if name != "y_true" and value is not None
+        name: value for name, value in arguments.items() if name != "y_true" and value is not None
     }
     columns = [name for name in changes if ROLES[name].is_column]
     if columns:

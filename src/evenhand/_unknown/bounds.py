@@ -173,7 +173,7 @@ def bounds_of(
             by_name[name] = [_range_of(count, function, error, share) for count in counts]
         else:
             fitted = [MAKERS[name](count) for count in counts]
-            by_name[name] = [_made(estimate, function, error, share) for estimate in fitted]
+            by_name[name] = [_ends_of(estimate, function, error, share) for estimate in fitted]
     worst = _worst(by_name, len(cells))
     answers = {
         name: _answer(name, ends, settings.resolved, counts[worst], 1 - confidence)
@@ -240,7 +240,7 @@ def _range_of(counts: Counted, measure: Measure, error: float, share: float) -> 
     return np.nan, least, greatest, min(low, least), max(high, greatest)
 
 
-def _made(estimate: Estimate, measure: Measure, error: float, share: float) -> Ends:
+def _ends_of(estimate: Estimate, measure: Measure, error: float, share: float) -> Ends:
     value, low, high = estimate.interval(measure, error, share)
     return value, value, value, low, high
 

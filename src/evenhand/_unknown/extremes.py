@@ -43,7 +43,7 @@ from evenhand.measures import Measure
 MOST_SETS = 10  # with more groups, not all sets of groups are used
 MOST_ORDERS = 8
 KINK = 1.5  # standard errors by which a kink may be nearer than estimated
-FAR = 40.0  # standard errors beyond which a normal density is 0
+MAX_DEVIATION = 40.0  # standard errors beyond which a normal density is 0
 ROUNDING = 1e-12
 SWAPPED = [1, 0, 2]  # hits and misses exchanged
 
@@ -188,7 +188,7 @@ def _bent(gap: Floats, moves: Floats, squares: Floats, mixed: NDArray[np.bool_])
     from scipy.special import ndtr
 
     error = np.sqrt((moves**2 * squares[:, None, :]).sum(axis=0))
-    z = np.clip(np.abs(gap) / np.maximum(error, 1e-300) - KINK, 0.0, FAR)
+    z = np.clip(np.abs(gap) / np.maximum(error, 1e-300) - KINK, 0.0, MAX_DEVIATION)
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     return np.where(mixed, error * (density - z * ndtr(-z)), 0.0)
 

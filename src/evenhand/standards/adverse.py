@@ -65,15 +65,15 @@ def flips(
     """
     rates = _fractions(hits, rows)
     verdicts = below(hits, rows, limit, among)
-    more = [_changed(k, n, +1) for k, n in zip(hits, rows, strict=True)]
+    raised_rates = [_changed(k, n, +1) for k, n in zip(hits, rows, strict=True)]
     less = [_changed(k, n, -1) for k, n in zip(hits, rows, strict=True)]
-    top, raised = _three_highest(rates, among), _three_highest(more, among)
+    top, raised = _three_highest(rates, among), _three_highest(raised_rates, among)
     turned = []
     for at, verdict in enumerate(verdicts):
         highest_other = _highest_but(top, at)
         own_changes = [
             rate < limit * max(rate, highest_other)
-            for rate in (more[at], less[at])
+            for rate in (raised_rates[at], less[at])
             if rate is not None
         ]
         highest = [max(rates[at], highest_other, _highest_but(raised, at))]

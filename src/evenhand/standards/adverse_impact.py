@@ -171,10 +171,10 @@ def decided(
             f"The standard {standard.name!r} compares decisions: audit labels, of which favorable= "
             "is the better one."
         )
-    known, hidden, called = known_part(sample, stated["unknown"])
-    if len(known.groups) < 2:
+    sample_of_known, hidden, called = known_part(sample, stated["unknown"])
+    if len(sample_of_known.groups) < 2:
         raise InputError(f"By {sample.columns[0]} there are fewer than two known groups.")
-    return known, hidden, called
+    return sample_of_known, hidden, called
 
 
 def _tables(

@@ -47,13 +47,13 @@ def bias_audit(standard: Standard, subject: Subject, stated: Mapping[str, Any]) 
     outcomes = _outcomes(standard, samples[views[0]], stated)
     tables, shows, unknown, called = [], [], [], []
     for view in views:
-        known, hidden, names = known_part(samples[view], stated["unknown"])
+        sample_of_known, hidden, names = known_part(samples[view], stated["unknown"])
         unknown.append(f"{hidden:,} by {_by(view)}")
         called += [name for name in names if len(columns) == 1 or " × " not in name]
-        if len(known.groups) < 2:
+        if len(sample_of_known.groups) < 2:
             raise InputError(f"By {' × '.join(view)} there are fewer than two known categories.")
         for outcome in outcomes:
-            sample = replace(known, hits=outcome.hits(known))
+            sample = replace(sample_of_known, hits=outcome.hits(sample_of_known))
             table, sentence = _table(standard, sample, subject.confidence, stated, outcome, hidden)
             if not stated["leave_out"]:  # else the ratios are not those of all groups
                 everyone = replace(samples[view], hits=outcome.hits(samples[view]))

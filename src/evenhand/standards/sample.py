@@ -109,7 +109,7 @@ class Subject:
                 return self.samples[order]
         raise InputError(
             f"The audit has no groups by {' × '.join(columns)}; it has "
-            f"{', '.join(' × '.join(known) for known in self.samples)}. Audit both columns "
+            f"{', '.join(' × '.join(names) for names in self.samples)}. Audit both columns "
             "together, with depth=2."
         )
 
