@@ -22,6 +22,8 @@ from engines import LOCAL
 from evenhand.cli.audit import audit as audit_command
 from evenhand.mitigation import (
     EqualizedOddsClassifier,
+    FrontierClassifier,
+    RateConstrainedClassifier,
     RejectOptionClassifier,
     ReweightingClassifier,
 )
@@ -755,3 +757,17 @@ def test_what_cannot_be_asked_is_refused_alike_everywhere(question, words):
         assert words in str(refusal.value), name
         said.add(str(refusal.value))
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("name", ["demographic_parity.gini", "SP.PQ(1, 2)"])
+def test_an_estimator_reads_the_measure_in_a_criterions_name(name):
+    rows = CASES["zeros and ones"].rows()
+    X = rows[["x"]].assign(g=(rows.g == "a").astype(int))
+    asked = {"group": "g", "epsilon": 0.005, "random_state": 0}
+    by_name, _, measure = name.partition(".")
+    for method in (RateConstrainedClassifier, FrontierClassifier):
+        named = method(criterion=name, **asked).fit(X, rows.y)
+        apart = method(criterion=by_name, measure=measure, **asked).fit(X, rows.y)
+        assert np.array_equal(named.predict(X), apart.predict(X))
+    with pytest.raises(eh.InputError, match=r"cannot meet the criterion 'demographic_parity.gini'"):
+        RejectOptionClassifier(group="g", criterion="demographic_parity.gini").fit(X, rows.y)

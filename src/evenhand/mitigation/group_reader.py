@@ -27,6 +27,7 @@ from evenhand._seeds import seed_of
 from evenhand._signatures import suggests_names
 from evenhand._words import number
 from evenhand.criteria.catalogue import ALIASES
+from evenhand.criteria.evaluation import split_name
 from evenhand.measures import MeasureLike, resolve
 from evenhand.mitigation._fields import Fields, RowId, Unseen
 from evenhand.mitigation._lots import ONE_BY_ONE, lots, tied
@@ -370,9 +371,24 @@ class GroupReader(MetaEstimatorMixin, Fields):  # type: ignore[misc]
             warnings.warn(note, UnboundWarning, stacklevel=2)
 
     @property
+    def _criterion_and_measure(self) -> tuple[Any, Any]:
+        """The criterion and the measure, which the criterion's name may state: "name.gini"."""
+        criterion: Any = self.criterion
+        measure = getattr(self, "measure", None)
+        if measure is None or not isinstance(criterion, str):
+            return criterion, measure
+        name, stated = split_name(criterion)
+        return name, measure if stated is None else stated
+
+    @property
+    def _measure(self) -> Any:
+        """The measure by which the criterion is meant."""
+        return self._criterion_and_measure[1]
+
+    @property
     def _asked(self) -> str:
         """The criterion by its name in evenhand, for any synonym."""
-        criterion: Any = self.criterion
+        criterion, _ = self._criterion_and_measure
         return ALIASES.get(criterion, criterion) if isinstance(criterion, str) else criterion
 
     def _require_criterion(self) -> str:

@@ -133,11 +133,11 @@ class _Penalized(GroupReader):
         options["memory"] = memory
         if self.bound is not None:
             arguments = {**options, "epsilon": self.bound, "groups": groups}
-            return Constraint(self._asked, self.measure, **arguments).to(self._device)
+            return Constraint(self._asked, self._measure, **arguments).to(self._device)
         if not self.strength:
             return None
         options |= {"noise": self.noise, "groups": groups}
-        return Penalty(self._asked, self.measure, **options).to(self._device)
+        return Penalty(self._asked, self._measure, **options).to(self._device)
 
     def _run(self, rows: Rows, y: Tensor, loss: Any, link: Any, epochs: int) -> None:
         import torch
@@ -181,9 +181,9 @@ class _Penalized(GroupReader):
         """Note that the bound was never active, if so; the fit is as without it."""
         if self.bound is None or self.term_ is None or self.term_.pushed:
             return
-        if isinstance(self.measure, str) and self.measure not in MEASURES:
+        if isinstance(self._measure, str) and self._measure not in MEASURES:
             return  # a measure of losses alone, such as "cv"
-        measure = resolve(self.measure)
+        measure = resolve(self._measure)
         value = CRITERIA[self._asked](
             rows.y,
             predicted,

@@ -71,7 +71,7 @@ class RateConstrainedClassifier(RuleClassifier):
     q: Positive | None = None
 
     def _bound(self) -> CriterionBound:
-        measure = resolve(self.measure, self.p, self.q)
+        measure = resolve(self._measure, self.p, self.q)
         return CriterionBound(self._require_criterion(), measure, self.epsilon)
 
 

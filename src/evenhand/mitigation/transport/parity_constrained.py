@@ -137,7 +137,7 @@ class ParityConstrainedRegressor(PlannedRegressor):
 
     @property
     def _bound(self) -> Bound:
-        return Bound(resolve(self.measure, self.p, self.q), self.epsilon)
+        return Bound(resolve(self._measure, self.p, self.q), self.epsilon)
 
     def _bounded(self, rows: Rows, lots: Floats) -> tuple[float, float] | None:
         return None if self._asked == "weak_parity" else super()._bounded(rows, lots)
