@@ -1,5 +1,7 @@
 """Penalties equal the criteria they stand for, with gradients, and do not charge for noise."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -275,3 +277,14 @@ def test_a_soft_tally_prints_and_reads_like_a_tally(batch):
     counts = soft_tally(chances, y, group, groups=5)
     assert counts.labels("yhat") == (0, 1, 2)
     assert counts.table("group", of="rows").tolist() == np.bincount(group, minlength=5).tolist()
+
+
+@pytest.mark.parametrize("penalize", [Penalty, partial(Constraint, epsilon=0.1)], ids=["p", "c"])
+def test_a_measure_is_read_in_the_criterions_name(penalize):
+    named, apart = (
+        penalize(*asked, groups=2, noise=None)
+        for asked in (["demographic_parity.gini"], ["statistical_parity", "gini"])
+    )
+    chances, group = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([0, 0, 1, 1])
+    truth = torch.tensor([1, 0, 1, 0])
+    assert torch.equal(named(chances, truth, group=group), apart(chances, truth, group=group))

@@ -8,7 +8,7 @@ import torch
 from evenhand._errors import InputError
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
-from evenhand.criteria.evaluation import named
+from evenhand.criteria.evaluation import named, split_name
 from evenhand.measures import MeasureLike
 from evenhand.statistics import KINDS
 from evenhand.torch.inputs import read_rows
@@ -95,7 +95,8 @@ class Penalty(nn.Module):
     ) -> None:
         super().__init__()
         self.criterion = _criterion(criterion)
-        self._measure, self.measure, subtracts = measure_of(measure, p, q)
+        stated = split_name(criterion)[1] if isinstance(criterion, str) else None
+        self._measure, self.measure, subtracts = measure_of(stated or measure, p, q)
         self.p, self.q = p, q
         if isinstance(groups, bool) or not isinstance(groups, int) or groups < 2:
             raise InputError(f"groups={groups!r}: it is a whole number, and at least two.")
