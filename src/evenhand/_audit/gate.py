@@ -256,7 +256,7 @@ def tolerances(gates: Iterable[Gate]) -> dict[str, float]:
 
 
 def _check_direction(gate: Gate) -> None:
-    """Refuse a gate that would fail on more even values."""
+    """Refuse a gate that would fail on less unequal values."""
     ratio = resolve(gate.measure).falls
     if (gate.sign in ("<", "<=")) != ratio:
         scale = "1 is equal and smaller is worse" if ratio else "0 is equal and larger is worse"

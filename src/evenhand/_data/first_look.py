@@ -31,7 +31,7 @@ ROUGH = 1e-8  # of the mean square: smaller variances may come from rounding
 class Survey:
     """The number of rows, whether numbers are predicted, and the range of numbers or scores.
 
-    The columns in `doubtful` hold so many whole numbers that they may be amounts. `two_labels` are
+    The columns in `doubtful` hold whole numbers, enough that they may be amounts. `two_labels` are
     the only two labels, where these are neighboring whole numbers such as 0 and 1.
     """
 

@@ -255,7 +255,7 @@ def _cut(values: Mapping[Any, Any], bins: Bins) -> list[tuple[Any, int]]:
 
 
 def _is_text(values: Any) -> bool:
-    """Whether a column holds text that is no number."""
+    """Whether a column holds text other than numbers."""
     try:
         np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
