@@ -78,14 +78,22 @@ def binormal(sizes: Any, apart: Any, positives: float = 0.3) -> Callable[[Rng], 
     return draw
 
 
-def tailed_noise(sizes: Any) -> Callable[[Rng], Columns]:
+def tailed_noise(sizes: Any, freedom: float = 4.0) -> Callable[[Rng], Columns]:
     def draw(rng: Rng) -> Columns:
         group = repeated(sizes)
         x = rng.standard_normal(len(group))
-        y = x + rng.standard_t(4, len(group)) / np.sqrt(2)
+        y = x + rng.standard_t(freedom, len(group)) / np.sqrt(2)
         return {"y_true": y, "y_pred": x, "sensitive_features": group}
 
     return draw
+
+
+def outlying_noise(rng: Rng) -> Columns:
+    """A few errors are ten times as large, and so are outliers of the truth as well."""
+    group = repeated((300, 300))
+    x = rng.standard_normal(len(group))
+    error = 0.5 * rng.standard_normal(len(group)) * np.where(rng.random(len(group)) < 0.02, 10, 1)
+    return {"y_true": x + error, "y_pred": x, "sensitive_features": group}
 
 
 def rare_scores(rng: Rng) -> Columns:
@@ -242,6 +250,8 @@ def more_designs() -> Iterator[tuple[str, Design]]:
         ("t of 4, ten of 150", regression((150,) * 10, 4.0)),
         ("t of 3, 2000, 60", regression((2000, 60), 3.0)),
         ("noise of t of 4, 400, 100", tailed_noise((400, 100))),
+        ("noise of t of 3, 500, 200", tailed_noise((500, 200), 3.0)),
+        ("2 % of errors ten times as large, 300, 300", outlying_noise),
         ("t of 3, thirty of 3", regression((3,) * 30, 3.0)),
         ("t of 3, thirty of 8", regression((8,) * 30, 3.0)),
     ):

@@ -34,7 +34,7 @@ def test_power_is_how_often_the_test_rejects(name, monkeypatch):
     rng, worlds = np.random.default_rng(7), 400
     rejected = 0
     for hits in rng.binomial(sizes.astype(int), rates, (worlds, len(sizes))):
-        rejected += _independence([np.stack([sizes - hits, hits.astype(float)])]) <= 0.05
+        rejected += _independence([np.stack([sizes - hits, hits.astype(float)])]).p_value <= 0.05
     assert eh.power(sizes, rates).power == pytest.approx(rejected / worlds, abs=0.06)
 
 

@@ -11,6 +11,8 @@ from evenhand.statistics.statistic import Scale, Statistic
 from evenhand.statistics.sums import Derived, E
 
 LARGEST = 600.0  # an exponent whose power is a number
+LEAST_EXPLAINED = 0.3  # of the variance, as far as errors of R² are concerned
+ROUNDED = 1 + LEAST_EXPLAINED**2
 TINY = 1e-300  # the smallest error whose logarithm is taken
 
 
@@ -48,8 +50,33 @@ def _explained_gradient(*means: Floats) -> tuple[Floats, ...]:
     return tuple(-part * slope for slope in _log_unexplained_gradient(*means))
 
 
-def _from_log_unexplained(place: Floats) -> Floats:
-    return 1 - np.exp(np.minimum(place, LARGEST))
+def _noise(*means: Floats) -> Floats:
+    """Unexplained over explained variance, on a scale where its error depends little on R².
+
+    Outliers of the noise are part of Var(y) too, so s = 1 − R² hardly moves where it is near 1.
+    This is the integral of 1 / (s √((1 − s)² + c²)), nearly log(s / (1 − s)), but it exists for
+    models that are worse than the mean: from s = 1 on it is log(s) / c.
+    """
+    place = _log_unexplained(*means)
+    part = np.exp(np.minimum(place, 0.0))
+    slow = ROUNDED - part + np.sqrt(ROUNDED) * np.hypot(1 - part, LEAST_EXPLAINED)
+    below = (np.minimum(place, 0.0) - np.log(slow)) / np.sqrt(ROUNDED)
+    return np.asarray(below + np.maximum(place, 0.0) / LEAST_EXPLAINED)
+
+
+def _noise_gradient(*means: Floats) -> tuple[Floats, ...]:
+    part = np.exp(np.minimum(_log_unexplained(*means), 0.0))
+    explained = np.hypot(1 - part, LEAST_EXPLAINED)
+    return tuple(slope / explained for slope in _log_unexplained_gradient(*means))
+
+
+def _from_noise(place: Floats) -> Floats:
+    root = np.sqrt(ROUNDED)
+    middle = -np.log(LEAST_EXPLAINED * (LEAST_EXPLAINED + root)) / root  # where R² is 0
+    power = np.exp(np.minimum(-root * np.minimum(place, middle), LARGEST / 2))
+    below = 2 * ROUNDED * power / ((power + 1) ** 2 - ROUNDED)
+    beyond = np.exp(np.minimum(LEAST_EXPLAINED * np.maximum(place - middle, 0.0), LARGEST))
+    return np.asarray(1 - below * beyond)
 
 
 def _gaussian(error: Floats, weight: Floats) -> Floats:
@@ -106,9 +133,9 @@ STATISTICS: dict[str, Statistic] = {
         _explained,
         (-np.inf, 1.0),
         scale=Scale(
-            _log_unexplained,
-            _log_unexplained_gradient,
-            _from_log_unexplained,
+            _noise,
+            _noise_gradient,
+            _from_noise,
             (
                 ("squared_error²", "y·squared_error", "y²·squared_error"),
                 ("y²", "y³"),
