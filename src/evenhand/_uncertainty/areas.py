@@ -119,9 +119,9 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, values: Floats
     is_plain = scores.weights is None and scores.squares is None
     fourth_power = square if is_plain else square * ratio(squares, weight) ** 2
     fourth_power = fourth_power * influences**2
-    modelled = _modelled(_inside(np.where(np.isnan(values), 0.5, values), sizes), sizes)
+    modeled = _modeled(_inside(np.where(np.isnan(values), 0.5, values), sizes), sizes)
     variance, uncertainty = np.zeros(groups), np.zeros(groups)
-    for chosen, size, model in zip(_kinds(scores, positive), sizes, modelled, strict=True):
+    for chosen, size, model in zip(_kinds(scores, positive), sizes, modeled, strict=True):
         second, fourth = (
             added(scores.codes, np.where(chosen, power, 0.0)) / rows_power
             for power, rows_power in ((square, whole**2), (fourth_power, whole**4))
@@ -129,7 +129,7 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, values: Floats
         placed, free = _shrunken(second, fourth, size, model)
         variance += placed
         uncertainty += placed**2 / free
-    part, free = modelled.sum(axis=0) / variance, variance**2 / uncertainty
+    part, free = modeled.sum(axis=0) / variance, variance**2 / uncertainty
     if not scores.clusters and scores.survey is None:
         return Amount(part, free, part)
     spread = np.nan_to_num(ratio(added(scores.codes, weight * influences**2), rows))
@@ -143,7 +143,7 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, values: Floats
     return Amount(compared, np.minimum(amount.free, free), single)
 
 
-def _modelled(area: Floats, sizes: Floats) -> Floats:
+def _modeled(area: Floats, sizes: Floats) -> Floats:
     """Hanley and McNeil's variance in parts: by placements of positives, and of negatives."""
     above_two, two_above = 2 * area**2 / (1 + area), area / (2 - area)
     return np.array([above_two - area**2, two_above - area**2]) / sizes
