@@ -257,7 +257,7 @@ def test_a_gpu_counts_as_the_host_does(groups):
         ({"noise": "subtracted"}, "Did you mean 'subtract'"),
         ({"groups": 1}, "at least two"),
         ({"memory": 1.0}, "from 0 to below 1"),
-        ({"criterion": "strong_parity"}, "use noise='memory'"),
+        ({"criterion": "strong_parity", "noise": "subtract"}, "use noise='memory'"),
         ({"aggregate": "max"}, "neither 'mean' nor 'worst'"),
     ],
 )

@@ -26,20 +26,20 @@ class Penalty(nn.Module):
     """The inequality of a batch by a criterion and a measure, to be added to a loss.
 
     A batch has few rows of a small group, so its rates are noisy, and a plain measure penalizes
-    even a fair model. `noise="subtract"` removes the average contribution of noise;
-    `noise="memory"` adds the cells of past batches, without their gradients.
+    even a fair model. `noise="memory"` adds the cells of past batches, without their gradients;
+    `noise="subtract"` removes the average contribution of noise, by some measures.
 
     Parameters
     ----------
     criterion : str or Criterion, default "statistical_parity"
         A criterion of labels (statistical parity, equalized odds, accuracy parity, …), or of
         numbers: weak, strong and Wasserstein parity.
-    measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"} or Measure, default "pq"
+    measure : {"pq", "cv", "cv²", "gini", "mpd", "shortfall"} or Measure, default "mpd"
         The measure of inequality. A `Measure` of your own needs its gradient, `slope`, and is
         computed on the CPU.
     groups : int
         The number of groups; those absent from a batch are left out of it.
-    noise : {"subtract", "memory"} or None, default "subtract"
+    noise : {"memory", "subtract"} or None, default "memory"
         The correction for noise. "subtract" needs "pq", "cv" or "cv²", and leaves out groups with
         fewer than two rows to compare in a batch; with many small groups use "memory".
     memory : float, default 0.99
@@ -81,10 +81,10 @@ class Penalty(nn.Module):
     def __init__(
         self,
         criterion: str | Criterion = "statistical_parity",
-        measure: MeasureLike = "pq",
+        measure: MeasureLike = "mpd",
         *,
         groups: int,
-        noise: Noise | None = "subtract",
+        noise: Noise | None = "memory",
         memory: float = 0.99,
         temperature: float | None = None,
         hard: bool = False,
