@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -152,6 +152,16 @@ def version(package: str) -> str:
     return metadata.version(package)
 
 
+def json_number(value: float) -> float | None:
+    """A number for JSON; None if it is not finite."""
+    return float(value) if abs(value) < float("inf") else None
+
+
+def json_numbers(values: Iterable[float]) -> list[float | None]:
+    """Numbers for JSON, with None for those that are not finite."""
+    return [json_number(value) for value in values]
+
+
 def finite(part: Any) -> Any:
     """JSON values: the same with None for numbers that are undefined."""
     if isinstance(part, Mapping):
@@ -159,5 +169,5 @@ def finite(part: Any) -> Any:
     if isinstance(part, list | tuple):
         return [finite(value) for value in part]
     if isinstance(part, float):
-        return float(part) if abs(part) < float("inf") else None
+        return json_number(part)
     return part

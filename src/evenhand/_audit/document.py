@@ -19,7 +19,7 @@ from evenhand._audit.subgroups import Subgroup
 from evenhand._audit.summary import by_rank, names_of, shown_margin, summary
 from evenhand._audit.views import View
 from evenhand._data.groups import show
-from evenhand._result import version
+from evenhand._result import json_number, json_numbers, version
 from evenhand._words import listing, name, plural
 
 SCHEMA = "evenhand.audit/4"
@@ -106,16 +106,16 @@ def _criterion(values: GroupValues) -> dict[str, Any]:
         "asks": values.asks,
         "is_not": values.is_not,
         "range": values.range,
-        "bounds": _numbers(values.bounds),
+        "bounds": json_numbers(values.bounds),
         "cells": [
             {
                 "label": show(cell),
-                "values": _numbers(values.values[i]),
-                "low": _numbers(values.low[i]),
-                "high": _numbers(values.high[i]),
-                "pooled": _numbers(values.pooled[i]),
-                "overall": _number(values.overall[i]),
-                "rows": None if values.rows is None else _numbers(values.rows[i]),
+                "values": json_numbers(values.values[i]),
+                "low": json_numbers(values.low[i]),
+                "high": json_numbers(values.high[i]),
+                "pooled": json_numbers(values.pooled[i]),
+                "overall": json_number(values.overall[i]),
+                "rows": None if values.rows is None else json_numbers(values.rows[i]),
             }
             for i, cell in enumerate(values.cells)
         ],
@@ -152,8 +152,8 @@ def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
     pair, gap = row["pair"], row["gap"]
     return {
         **{name: row[name] for name in shared},
-        **{name: _number(row[name]) for name in numbers},
-        "gap": {name: _number(getattr(gap, name)) for name in ("value", "low", "high")},
+        **{name: json_number(row[name]) for name in numbers},
+        "gap": {name: json_number(getattr(gap, name)) for name in ("value", "low", "high")},
         "margin": row["margin"],
         "is_rate": row["is_rate"],
         "worst_cell": None if row["worst_cell"] is None else show(row["worst_cell"]),
@@ -164,10 +164,10 @@ def _finding(row: Row, audit: AuditParts, names: Names) -> dict[str, Any]:
             "cell": None if pair.cell is None else show(pair.cell),
         },
         "cell_values": [
-            {"cell": show(cell), "value": _number(value)}
+            {"cell": show(cell), "value": json_number(value)}
             for cell, value in zip(row["cells"], row["cell_values"], strict=True)
         ],
-        "contributions": _numbers(row["contributions"]),
+        "contributions": json_numbers(row["contributions"]),
         "left_out": [
             {"cell": show(cell), "group": names(columns, group)} for cell, group in row["left_out"]
         ],
@@ -184,9 +184,9 @@ def _view(view: View) -> dict[str, Any]:
             {
                 "criterion": finding.criterion,
                 "measure": measure,
-                "value": _number(value),
-                "p_value": _number(finding.p_value),
-                "p_adjusted": _number(finding.p_adjusted),
+                "value": json_number(value),
+                "p_value": json_number(finding.p_value),
+                "p_adjusted": json_number(finding.p_adjusted),
                 "verdict": finding.verdict,
             }
             for finding in view.findings
@@ -218,7 +218,7 @@ def _too_few(audit: AuditParts, names: Names) -> dict[str, Any]:
         {
             "label": names(group.columns, group.label),
             "rows": group.rows,
-            "rows_needed": _number(group.rows_needed),
+            "rows_needed": json_number(group.rows_needed),
         }
         for group in audit.too_few
     ]
@@ -266,7 +266,7 @@ def _subgroup(subgroup: Subgroup, names: Names) -> dict[str, Any]:
         "rows": subgroup.rows,
         "counted": subgroup.counted,
         "statistic": subgroup.statistic,
-        **{name: _number(getattr(subgroup, name)) for name in numbers},
+        **{name: json_number(getattr(subgroup, name)) for name in numbers},
         "flagged": subgroup.flagged,
         "too_few": subgroup.too_few,
     }
@@ -276,10 +276,14 @@ def _thresholds(thresholds: Thresholds | None) -> dict[str, Any] | None:
     if thresholds is None:
         return None
     series = [
-        {"criterion": curve.criterion, "measure": curve.measure, "values": _numbers(curve.values)}
+        {
+            "criterion": curve.criterion,
+            "measure": curve.measure,
+            "values": json_numbers(curve.values),
+        }
         for curve in thresholds.curves
     ]
-    return {"at": _numbers(thresholds.at), "series": series, "used": thresholds.used}
+    return {"at": json_numbers(thresholds.at), "series": series, "used": thresholds.used}
 
 
 def _levels(levels: Levels | None, audit: AuditParts, names: Names) -> dict[str, Any] | None:
@@ -287,21 +291,13 @@ def _levels(levels: Levels | None, audit: AuditParts, names: Names) -> dict[str,
         return None
     return {
         "of": levels.of,
-        "at": _numbers(levels.at),
+        "at": json_numbers(levels.at),
         "groups": [names(audit.evidence.columns, group) for group in levels.groups],
-        "levels": [_numbers(row) for row in levels.levels],
-        "pooled": _numbers(levels.pooled),
+        "levels": [json_numbers(row) for row in levels.levels],
+        "pooled": json_numbers(levels.pooled),
     }
 
 
 def _level(confidence: float) -> float:
     """One minus the confidence, without the rounding error of 1 − 0.95."""
     return round(1 - confidence, 12)
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _numbers(values: Iterable[float]) -> list[float | None]:
-    return [_number(value) for value in values]

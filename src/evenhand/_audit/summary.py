@@ -28,6 +28,7 @@ from evenhand._columns import Label
 from evenhand._columns.bins import Bin
 from evenhand._data.evidence import Evidence
 from evenhand._data.groups import show
+from evenhand._result import json_number, json_numbers
 from evenhand._words import name, number, percent, plural, points_up
 from evenhand.criteria.criterion import class_of
 
@@ -257,14 +258,14 @@ def _headline(
         "name": wording.metric(finding, values.cells[at]),
         "metric": _metric_of(finding, values.cells[at], table),
         "is_rate": finding.is_share,
-        "overall": _number(values.overall[at]),
+        "overall": json_number(values.overall[at]),
         "named": [wording.names(columns, end) for end in _ends(finding)],
         "groups": [
             {
                 "label": wording.names(columns, label),
-                "rows": _number(rows[i]),
+                "rows": json_number(rows[i]),
                 **{
-                    key: _number(getattr(values, name)[at, i])
+                    key: json_number(getattr(values, name)[at, i])
                     for key, name in (("value", "values"), ("low", "low"), ("high", "high"))
                 },
             }
@@ -287,14 +288,14 @@ def _table(table: MetricTable, evidence: Evidence, names: Names) -> dict[str, An
             {
                 "label": names(evidence.columns, label),
                 "rows": int(table.rows[i]),
-                "values": _numbers(table.values[:, i]),
+                "values": json_numbers(table.values[:, i]),
                 "apart": table.side[:, i].tolist(),
             }
             for i, label in enumerate(table.groups)
         ],
-        "overall": {"rows": int(table.rows.sum()), "values": _numbers(table.overall)},
-        "difference": _numbers(table.difference),
-        "ratio": _numbers(table.ratio),
+        "overall": {"rows": int(table.rows.sum()), "values": json_numbers(table.overall)},
+        "difference": json_numbers(table.difference),
+        "ratio": json_numbers(table.ratio),
     }
 
 
@@ -330,7 +331,7 @@ def _impact_ratio(audit: AuditParts, table: MetricTable, names: Names) -> dict[s
         "line": FOUR_FIFTHS,
         "side": side,
         "groups": [
-            {"label": names(columns, label), "ratio": _number(ratios[i])}
+            {"label": names(columns, label), "ratio": json_number(ratios[i])}
             for i, label in enumerate(table.groups)
         ],
         "sentence": _ratio_sentence(float(ratios[lowest]), low, high, side, ends, audit.confidence),
@@ -355,7 +356,7 @@ def _ratio_interval(findings: Iterable[Finding]) -> tuple[float | None, float | 
     for finding in findings:
         if finding.criterion == "selection_rate_ratio" and "ratio" in finding.values:
             ratio = finding["ratio"]
-            return _number(ratio.low), _number(ratio.high)
+            return json_number(ratio.low), json_number(ratio.high)
     return None, None
 
 
@@ -429,13 +430,5 @@ def _subgroup(subgroup: Subgroup, names: Names, evidence: Evidence) -> dict[str,
         "rows": subgroup.rows,
         "statistic": "selection rate" if selected else subgroup.statistic,
         "is_rate": evidence.is_of_labels or subgroup.statistic.startswith("share"),
-        **{name: _number(getattr(subgroup, name)) for name in ("value", "rest", "at_least")},
+        **{name: json_number(getattr(subgroup, name)) for name in ("value", "rest", "at_least")},
     }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _numbers(values: Iterable[float]) -> list[float | None]:
-    return [_number(value) for value in values]

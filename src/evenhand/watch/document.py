@@ -7,11 +7,12 @@ from math import ceil
 from typing import Any
 
 from evenhand._data.groups import show
+from evenhand._result import json_number
 from evenhand.watch.ledger import day_name
 from evenhand.watch.look import Look, status_of
 from evenhand.watch.memory import Memory
 from evenhand.watch.rates import is_mean
-from evenhand.watch.status import Status, finite
+from evenhand.watch.status import Status
 
 SCHEMA = "evenhand.watch-report/1"
 MOST_POINTS = 60  # of a timeline
@@ -41,7 +42,7 @@ def document_of(memory: Memory) -> dict[str, Any]:
             {
                 "day": day_name(max(span * width, first)),
                 "rates": [
-                    [show(cell), show(group), finite(rates.values[i, j]), rates.sizes[i, j]]
+                    [show(cell), show(group), json_number(rates.values[i, j]), rates.sizes[i, j]]
                     for i, cell in enumerate(rates.cells)
                     for j, group in enumerate(rates.groups)
                     if rates.sizes[i, j]
@@ -114,7 +115,7 @@ def openmetrics(status: Status) -> str:
 
 
 def _point(day: str, interval: Any) -> dict[str, Any]:
-    ends = {name: finite(getattr(interval, name)) for name in ("value", "low", "high")}
+    ends = {name: json_number(getattr(interval, name)) for name in ("value", "low", "high")}
     return {"day": day, **ends}
 
 

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
 from evenhand._audit.finding import Obstacle
 from evenhand._audit.gate import Judgement
 from evenhand._columns import Label
 from evenhand._data.groups import show
 from evenhand._errors import InputError
 from evenhand._kinds import check_names
-from evenhand._result import Columns, Result
+from evenhand._result import Columns, Result, json_number
 from evenhand._uncertainty import ConfidenceInterval
 from evenhand._words import did_you_mean, extent, number, p_value
 from evenhand.report.watch import lede
@@ -305,24 +303,19 @@ def in_words(p: float) -> str:
     return f"p {'' if p_value(p).startswith('<') else '= '}{p_value(p)}"
 
 
-def finite(value: float) -> float | None:
-    """A number for JSON; None if it is not finite."""
-    return float(value) if np.isfinite(value) else None
-
-
 def _finding(finding: WatchFinding) -> dict[str, Any]:
     return {
         "criterion": finding.criterion,
         "verdict": finding.verdict,
         "since": finding.since,
-        "e_value": finite(min(finding.e_value, 1e300)),
+        "e_value": json_number(min(finding.e_value, 1e300)),
         "p_value": finding.p_value,
         "rows": finding.rows,
         "measures": {
             measure: {
-                "value": finite(interval.value),
-                "low": finite(interval.low),
-                "high": finite(interval.high),
+                "value": json_number(interval.value),
+                "low": json_number(interval.low),
+                "high": json_number(interval.high),
             }
             for measure, interval in finding.intervals.items()
         },
@@ -330,9 +323,9 @@ def _finding(finding: WatchFinding) -> dict[str, Any]:
             {
                 "group": show(rate.group),
                 "cell": show(rate.cell),
-                "rate": finite(rate.rate),
-                "low": finite(rate.low),
-                "high": finite(rate.high),
+                "rate": json_number(rate.rate),
+                "low": json_number(rate.low),
+                "high": json_number(rate.high),
                 "rows": rate.rows,
             }
             for rate in finding.rates
@@ -345,7 +338,7 @@ def _change(change: Change) -> dict[str, Any]:
         "criterion": change.criterion,
         "against": change.against,
         "changed": change.changed,
-        "evidence": finite(min(change.evidence, 1e300)),
+        "evidence": json_number(min(change.evidence, 1e300)),
         "needed": change.needed,
         "groups": [show(group) for group in change.groups],
         "since": change.since,
