@@ -211,6 +211,22 @@ def matched(pairs: int, gap: float, is_rate: bool = False) -> Callable[[Rng], Co
     return draw
 
 
+def shared_values(clusters: int, groups: int, rows: int, spread: float) -> Callable[[Rng], Columns]:
+    """Clusters with so many rows of every group, whose levels have this standard deviation."""
+
+    def draw(rng: Rng) -> Columns:
+        size = groups * rows
+        cluster = np.repeat(np.arange(clusters), size)
+        level = spread * rng.standard_normal(clusters)
+        return {
+            "y_pred": level[cluster] + rng.standard_normal(len(cluster)),
+            "sensitive_features": np.tile(np.arange(size) % groups, clusters),
+            "cluster": cluster,
+        }
+
+    return draw
+
+
 def scenarios(rng: Rng) -> Columns:
     """70 scenarios × 135 answers in logits; women's are higher by 0.147, as in discrim-eval."""
     scenario = np.repeat(np.arange(70), 135)
@@ -312,6 +328,13 @@ def more_designs() -> Iterator[tuple[str, Design]]:
         ("40 templates, ICC .6, rate .15", templates(40, 4, 0.0, icc=0.6, rate=0.15)),
     ):
         yield "clusters across groups", Design(name, "statistical_parity", draw)
+    for name, draw in (
+        ("50 clusters of six rows of 2 groups", shared_values(50, 2, 3, 1.0)),
+        ("40 clusters of four rows of 2 groups, ICC .9", shared_values(40, 2, 2, 3.0)),
+        ("80 clusters of ten rows of 5 groups", shared_values(80, 5, 2, 1.0)),
+    ):
+        of = Design(f"distribution, {name}", "strong_parity", draw)
+        yield "clusters across groups", of
     for pairs in (15, 60):
         name = f"means, {pairs} matched pairs"
         yield "clusters across groups", Design(name, means, matched(pairs, 0.0))

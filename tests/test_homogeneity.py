@@ -224,3 +224,15 @@ def test_near_the_usual_levels_there_are_more_draws():
 def test_an_exact_p_value_and_one_of_a_tail_have_no_error_of_draws():
     assert audited((9, 2), (12, 9)).p_error == 0
     assert audited((600, 100, 300), (1000, 1000, 1000)).p_error == 0
+
+
+@pytest.mark.slow
+def test_equal_distributions_of_rows_in_shared_clusters_seldom_differ():
+    rejected = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 4])
+        cluster = np.repeat(np.arange(40), 4)
+        values = 3 * rng.standard_normal(40)[cluster] + rng.standard_normal(160)
+        columns = {"sensitive_features": np.tile([0, 1], 80), "cluster": cluster}
+        rejected += p_value("strong_parity", None, values, **columns) <= 0.05
+    assert rejected <= 9  # of 3 that are expected; 21 by shares that are taken to be independent

@@ -14,16 +14,16 @@ def job(rows):
 def test_as_many_workers_as_have_room():
     big = job(1_000_000)
     room = schedule.memory_of(big) / schedule.RESERVE
-    assert schedule.workers([big] * 8, wanted=8, free=int(3.5 * room)) == 3
-    assert schedule.workers([big] * 8, wanted=2, free=int(3.5 * room)) == 2
-    assert schedule.workers([big] * 8, wanted=8, free=0) == 1
-    assert schedule.workers([big], wanted=8, free=int(9 * room)) == 1
+    assert schedule.workers([big] * 8, limit=8, free=int(3.5 * room)) == 3
+    assert schedule.workers([big] * 8, limit=2, free=int(3.5 * room)) == 2
+    assert schedule.workers([big] * 8, limit=8, free=0) == 1
+    assert schedule.workers([big], limit=8, free=int(9 * room)) == 1
 
 
 def test_small_jobs_are_not_held_back_by_large_ones():
     big, small = job(1_000_000), job(1000)
     free = int(1.5 * schedule.memory_of(big) / schedule.RESERVE)
-    batches = schedule.batches([big, small, small, small], wanted=3, free=free)
+    batches = schedule.batches([big, small, small, small], limit=3, free=free)
     assert batches == [(1, [big]), (3, [small, small, small])]
 
 

@@ -169,7 +169,7 @@ def test_counting_files_says_how_far_it_is(tmp_path, monkeypatch):
     )
     request = SimpleNamespace(
         files=[str(tmp_path / "rows.parquet")],
-        wanted=["y", "p", "g"],
+        column_names=["y", "p", "g"],
         columns={"y_true": "y", "y_pred": "p", "sensitive_features": ["g"]},
         reading={},
     )

@@ -19,8 +19,8 @@ SAID = {
         "If the rate of group 1 is 0.600 and that of all others 0.400, 500 rows like these show "
         "that the groups differ in 41% of samples. For 80% it takes 2.3 times these rows: group 1 "
         "69, group 2 456, group 3 342, group 4 274; or at least 77 rows of every group. More "
-        "rows of group 1 (30) and group 4 (120) are needed most. If group 1 (30 rows) alone is "
-        "apart, differences of 0.300 or more are shown in 80%."
+        "rows of group 1 (30) and group 4 (120) are needed most. If only group 1 (30 rows) "
+        "differs, differences of 0.300 or more are shown in 80%."
     ),
     "another apart": (
         "If the rate of group 2 is 0.650 and that of all others 0.900, 380 rows like these show "

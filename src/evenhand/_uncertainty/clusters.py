@@ -263,7 +263,7 @@ _UNITS: WeakKeyDictionary[Tally, dict[tuple[str, ...], tuple[Units, Tally]]] = W
 def _sorted_units(source: Tally, clusterings: tuple[str, ...]) -> tuple[Units, Tally]:
     names = [axis.name for axis in source.axes]
     group = source.axis("group")
-    cluster, size = _shared([source.cells[names.index(axis)] for axis in clusterings])
+    cluster, size = combined_codes([source.cells[names.index(axis)] for axis in clusterings])
     keys = source.cells[names.index("group")] * size + cluster
     unit, codes = renumber(keys, group.size * size)
     owner, cluster = np.divmod(codes, size)
@@ -333,12 +333,12 @@ def row_squares(source: Tally, statistic: Statistic) -> Floats:
 
 def units_of_scores(scores: Distribution, *axes: int) -> tuple[Units, NDArray[np.intp]]:
     """The units of ordered scores, and the unit of each score."""
-    cluster, size = _shared([scores.clusters[i].codes for i in axes])
+    cluster, size = combined_codes([scores.clusters[i].codes for i in axes])
     codes, unit = np.unique(scores.codes.astype(np.int64) * size + cluster, return_inverse=True)
     return Units(*np.divmod(codes, size), len(scores.groups)), unit
 
 
-def _shared(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
+def combined_codes(codes: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
     """A number from 0 for each combination of clusters, and the number of combinations."""
     combined = codes[0].astype(np.int64)
     if not np.bincount(combined).all():  # numbers are missing

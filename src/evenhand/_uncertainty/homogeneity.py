@@ -21,7 +21,13 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand._columns import Label
 from evenhand._data.distributions import Distribution
 from evenhand._data.tallies import Tally
-from evenhand._uncertainty.clusters import plain, shared_clusters, student_rows
+from evenhand._uncertainty.clusters import (
+    combined_codes,
+    crossings,
+    plain,
+    shared_clusters,
+    student_rows,
+)
 from evenhand._uncertainty.curves import Estimates, stretched
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.hypergeometric import hypergeometric_tails
@@ -45,6 +51,10 @@ ENOUGH = 10  # draws beyond the observed value: with fewer, tails are more preci
 LARGE_COUNTS = 25.0
 AT_ONCE = 1 << 16  # counts of some draws
 MOST_ROWS = 5e8  # NumPy's hypergeometric draws end at a billion
+CUTS = 63  # quantiles at which distributions are compared
+FEWEST_CUTS = 3  # of groups of clustered rows
+SHARES_AT_CUTS = 300  # of all groups of clustered rows: more groups are compared at fewer cuts
+MOST_SHARES = 1000  # whose covariance is computed
 EXPECTED = 5.0  # rows that a chi-squared tail needs in every cell
 
 
@@ -435,14 +445,16 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> Test:
     ends = np.flatnonzero(np.append(scores.values[1:] != scores.values[:-1], True))
     if len(ends) < 2:  # one value: all shares are 1 up to rounding
         return Test(1.0)
-    table = _cuts_table(codes, weight, ends, pooled, groups)
+    is_joint = bool(scores.clusters) and FEWEST_CUTS * groups <= MOST_SHARES
+    number = min(CUTS, max(SHARES_AT_CUTS // groups, FEWEST_CUTS)) if is_joint else CUTS
+    table = _cuts_table(codes, weight, ends, pooled, groups, number)
     if scores.weights is None and not scores.clusters and not scores.survey:
         largest = _largest_gaps(scores, pooled, ends)
         return _distribution_tail(largest, table, mass, mass)
     squares = np.bincount(codes, square, minlength=groups).astype(np.float64)
     rows, squared_shares = np.bincount(codes, minlength=groups), table[:, :-1]
     if scores.clusters or scores.survey:
-        sizes = estimates.sizes.mean(axis=0)
+        sizes = full = estimates.sizes.mean(axis=0)
         if estimates.free is not None:
             sizes = student_rows(sizes, estimates.free.mean(axis=0), LEVEL)
     else:  # a group without the heaviest rows borrows the squared weights of all groups
@@ -461,26 +473,33 @@ def same_distributions(scores: Distribution, estimates: Estimates) -> Test:
     observed = mass > 0
     order = np.lexsort((sizes[observed], mass[observed]))  # draws do not depend on names
     places = np.flatnonzero(observed)[order]
-    return _process_tail(
-        table[:, [*places, -1]], squared_shares[:, places], sizes[places], mass[places]
-    )
+    ordered, sizes = table[:, [*places, -1]], sizes[places]
+    if is_joint:
+        root = _joint_root(scores, table, places)
+        roots = list(root * np.sqrt(full[places] / sizes)[:, None, None])
+    else:
+        roots = [
+            _root(squared, table[:, -1]) / np.sqrt(size)
+            for squared, size in zip(squared_shares[:, places].T, sizes, strict=True)
+        ]
+    return _process_tail(ordered, roots, sizes, mass[places], is_joint=is_joint)
 
 
-def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Floats) -> Test:
+def _process_tail(
+    table: Floats, roots: Sequence[Floats], sizes: Floats, mass: Floats, *, is_joint: bool
+) -> Test:
     """Test that distributions of weighted or dependent rows are equal, by normal processes.
 
     Row i moves a group's share at or below t by wᵢ (1[vᵢ ≤ t] − F(t)) / W, so the shares at s and t
     have the covariance H(min) − F(s) H(t) − F(t) H(s) + F(s) F(t), with H the shares of the squared
     weights. Where weights depend on the value, that is not a Brownian bridge, so the process is
-    drawn with this covariance.
+    drawn with this covariance. `roots` are square roots of it by group; of groups that share
+    clusters they are the rows of one root, and their noise comes from the same draws.
     """
     from scipy.special import chdtrc, kolmogorov, ndtri
 
     common, shares, groups = table[:, -1], table[:, :-1].T, len(sizes)
     part = mass / mass.sum()
-    roots = [
-        _root(h, common) / np.sqrt(size) for h, size in zip(squared_shares.T, sizes, strict=True)
-    ]
     steps = np.diff(np.append(0.0, common), append=1.0)
     weights = np.nan_to_num(ratio((steps[:-1] + steps[1:]) / 2, common * (1 - common)))
     widest = np.array([np.sqrt((root**2).sum(axis=1).max()) for root in roots])
@@ -489,10 +508,14 @@ def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Fl
     square = float(sizes @ (distance**2 @ weights))
     gap = float((np.abs(distance).max(axis=1) / scale).max())
 
+    @lru_cache(maxsize=1)  # groups of one root have the same draws
+    def standard(seeds: tuple[int, ...], size: int, draws: int) -> Floats:
+        normal = np.broadcast_to(ndtri(_evenly(draws)), (size, draws))
+        return np.random.default_rng(seeds).permuted(normal, axis=1).T
+
     def noise(group: int, draws: int) -> Floats:
-        rng = np.random.default_rng([groups, group])
-        normal = np.broadcast_to(ndtri(_evenly(draws)), (len(common), draws))
-        return np.asarray(rng.permuted(normal, axis=1).T @ roots[group].T)
+        seeds = (groups,) if is_joint else (groups, group)
+        return np.asarray(standard(seeds, roots[group].shape[1], draws) @ roots[group].T)
 
     def drawn(draws: int) -> Test:
         mean = np.sum([part[a] * noise(a, draws) for a in range(groups)], axis=0)
@@ -513,6 +536,42 @@ def _process_tail(table: Floats, squared_shares: Floats, sizes: Floats, mass: Fl
         return _combined((square, gap), (squares, gaps), tail)
 
     return _refined(drawn, len(common) * groups)
+
+
+def _joint_root(scores: Distribution, table: Floats, places: NDArray[np.intp]) -> Floats:
+    """A square root of the covariance of all groups' shares at all cut points, from the clusters.
+
+    Rows of a cluster move the shares of all groups that it has rows of, and those at all cut points
+    (Liang and Zeger 1986); of crossed clusterings the covariances add up (Cameron, Gelbach and
+    Miller 2011). The root (groups, cuts, groups × cuts) is symmetric, so it depends on the
+    covariance alone, not on the order of rows.
+    """
+    groups, cuts = len(scores.groups), len(table)
+    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    mass = np.bincount(scores.codes, weight, minlength=groups).astype(np.float64)
+    pooled = np.cumsum(weight) / weight.sum()
+    place = np.searchsorted(table[:, -1], pooled - 1e-12)  # the first cut that is not below
+    covariance = np.zeros((groups * cuts, groups * cuts))
+    for sign, axes in crossings(range(len(scores.clusters))):
+        unit, number = combined_codes([scores.clusters[i].codes for i in axes])
+        order = np.argsort(unit, kind="stable")
+        starts = np.searchsorted(unit[order], np.arange(number + 1))
+        step = max(AT_ONCE * 16 // (groups * (cuts + 1)), 1)
+        product = np.zeros_like(covariance)
+        for first in range(0, number, step):
+            some = min(step, number - first)
+            rows = order[starts[first] : starts[first + some]]
+            key = ((unit[rows] - first) * groups + scores.codes[rows]) * (cuts + 1) + place[rows]
+            counted = np.bincount(key, weight[rows], minlength=some * groups * (cuts + 1))
+            below = np.cumsum(counted.reshape(some, groups, cuts + 1), axis=2)
+            moves = below[:, :, :-1] - below[:, :, -1:] * table[:, :-1].T
+            flat = ratio(moves, mass[:, None]).reshape(some, -1)
+            product += flat.T @ flat
+        covariance += sign * product * number / max(number - 1, 1)
+    chosen = (places[:, None] * cuts + np.arange(cuts)).ravel()
+    values, vectors = np.linalg.eigh(covariance[np.ix_(chosen, chosen)])
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return np.asarray(root.reshape(len(places), cuts, -1))
 
 
 def _root(squared_shares: Floats, common: Floats) -> Floats:
@@ -548,9 +607,11 @@ def _largest_gaps(scores: Distribution, pooled: Floats, ends: Any) -> Floats:
     return np.asarray(gaps / np.maximum(1 - share, 1e-12))
 
 
-def _cuts_table(codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: int) -> Floats:
+def _cuts_table(
+    codes: Any, weight: Floats, ends: Any, pooled: Floats, groups: int, number: int = CUTS
+) -> Floats:
     """Distribution functions (cuts, groups) at quantiles of all rows, and the pooled ones last."""
-    levels = np.unique(np.searchsorted(pooled[ends], np.linspace(0, 1, 65)[1:-1]))
+    levels = np.unique(np.searchsorted(pooled[ends], np.linspace(0, 1, number + 2)[1:-1]))
     cuts = ends[np.minimum(levels, len(ends) - 1)]
     place = np.searchsorted(cuts, np.arange(len(codes)), side="left")
     table = np.bincount(place * groups + codes, weight, minlength=(len(cuts) + 1) * groups)

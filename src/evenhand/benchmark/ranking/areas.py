@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evenhand.benchmark.design.treatments import BASE
 from evenhand.benchmark.ranking.inference import Estimate, split_interval
+from evenhand.measures import measure_named
 
 if TYPE_CHECKING:
     from evenhand.benchmark.scoring.results import Results
@@ -143,8 +144,9 @@ def areas(results: Results, question: str, *, loss: float = LOSS) -> list[Area]:
     wide = results.wide([question, *PERFORMANCE.values()])
     wide = wide.dropna(subset=[question])
     measures = {row["name"]: row["measure"] for row in results.questions.to_pylist()}
-    if measures.get(question) == "ratio":
-        wide[question] = 1 - wide[question]  # the one measure by which 1 is equal
+    measure = measure_named(str(measures.get(question)))
+    if measure is not None and measure.falls:
+        wide[question] = 1 - wide[question]  # by which 1 is equal
     results_by_method = []
     for (problem, base), rows in wide.groupby(["problem", "base"], observed=True):
         row = about.get(str(problem), {})
