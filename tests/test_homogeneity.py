@@ -12,7 +12,7 @@ from evenhand._data.summaries import Rows
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.homogeneity import homogeneity
 
-DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
+DRAWS = "evenhand._uncertainty.monte_carlo.DRAWS"
 
 
 def p_value(criterion, *columns, g=None, favorable=None, **more):

@@ -135,7 +135,7 @@ FACES = {
     "_frontier": "amounts standing",
     "_uncertainty": (
         "chance clusters many_groups curves differences errors estimates geometry homogeneity "
-        "influence interval needed paired pooling rates reference replicates"
+        "influence interval monte_carlo needed paired pooling rates reference replicates"
     ),
     "_unknown": "answers bounds",
     "app": "desk server",

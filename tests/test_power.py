@@ -10,7 +10,7 @@ from evenhand._uncertainty.geometry import Cloud, upper_limit
 from evenhand._uncertainty.homogeneity import _independence
 from lanes import one_in
 
-DRAWS = "evenhand._uncertainty.homogeneity.DRAWS"
+DRAWS = "evenhand._uncertainty.monte_carlo.DRAWS"
 ZIPF = (2000 / np.arange(1, 13)).round()
 
 DESIGNS = {

@@ -76,7 +76,7 @@ def test_all_of_one_class_and_constant_scores_are_audited():
 @pytest.mark.long
 def test_ten_thousand_groups_are_audited(monkeypatch):
     monkeypatch.setattr(
-        "evenhand._uncertainty.homogeneity.DRAWS", 200
+        "evenhand._uncertainty.monte_carlo.DRAWS", 200
     )  # a p-value so rough will do
     rng = np.random.default_rng(0)
     group, p = rng.integers(0, 10_000, 40_000), rng.integers(0, 2, 40_000)

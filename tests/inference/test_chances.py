@@ -8,22 +8,17 @@ from scipy.special import kolmogorov
 from scipy.stats import anderson_ksamp, chi2, chi2_contingency, hypergeom, norm
 
 import evenhand as eh
-from evenhand._uncertainty import homogeneity as tests_of
 from evenhand._uncertainty import pooling
 from evenhand._uncertainty.chance import Measurement, _compared
 from evenhand._uncertainty.clusters import Units, amount_of
 from evenhand._uncertainty.curves import DISTANCES, rate_curves
+from evenhand._uncertainty.distributions import _cuts_table, _distribution_tail
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.homogeneity import (
-    DRAWS,
-    SHARES,
     _clouds,
-    _combined,
     _count_tail,
-    _cuts_table,
     _dealt,
-    _distribution_tail,
     _drawn,
     _enumerated,
     _independence,
@@ -46,6 +41,7 @@ from evenhand._uncertainty.models import (
     effective_rows,
 )
 from evenhand._uncertainty.models import _normal as normal_counts
+from evenhand._uncertainty.monte_carlo import DRAWS, SHARES, combined
 from evenhand._uncertainty.replicates import amount
 
 RNG = np.random.default_rng(21)
@@ -273,9 +269,9 @@ def test_the_rarer_outcome_is_first_and_hits_are_as_good_as_misses():
 def test_ties_count_in_a_combined_p_value_up_to_their_last_digits():
     draws = np.repeat([1.0, 2.0, 3.0], 33)
     near = 2.0 * (1 + 1e-13)
-    assert _combined((near, near), (draws, draws), lambda: 0.0).p_value == pytest.approx(67 / 100)
+    assert combined((near, near), (draws, draws), lambda: 0.0).p_value == pytest.approx(67 / 100)
     large = 1e8 * draws
-    found = _combined((1e8 * near, 1e8 * near), (large, large), lambda: 0.0).p_value
+    found = combined((1e8 * near, 1e8 * near), (large, large), lambda: 0.0).p_value
     assert found == pytest.approx(67 / 100)
 
 
@@ -523,4 +519,3 @@ def test_a_calibration_error_is_known_within_the_noise_of_its_bins():
 def test_draws_of_a_test_are_those_of_its_own_counts():
     counts = np.array([[8.0, 3, 5], [2, 9, 6]])
     assert _independence([counts]).p_value == _independence([counts.copy()]).p_value
-    assert tests_of.DRAWS == 2000

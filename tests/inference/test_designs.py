@@ -8,7 +8,7 @@ import evenhand as eh
 from evenhand._uncertainty import design as designs
 from evenhand._uncertainty.curves import DISTANCES, Estimates
 from evenhand._uncertainty.design import Means, Rates, _narrow, _rejections
-from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
+from evenhand._uncertainty.monte_carlo import DRAWS, ENOUGH, SHARES
 from evenhand._uncertainty.needed import crossing, lacking, limiting
 from evenhand._uncertainty.normal_design import (
     NormalModel,

@@ -10,15 +10,13 @@ from evenhand._uncertainty.clusters import Units
 from evenhand._uncertainty.curves import DISTANCES, curve_at, rate_curves
 from evenhand._uncertainty.design import Means
 from evenhand._uncertainty.differences import Binomials, difference_bounds, rate_bounds
+from evenhand._uncertainty.distributions import _largest_gaps
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._uncertainty.geometry import Cloud, curved_tail, evenest, most_uneven
 from evenhand._uncertainty.homogeneity import (
-    SHARES,
     _as_shares,
-    _combined,
     _count_tail,
     _enumerated,
-    _largest_gaps,
     _merged,
     _observed,
     _statistics,
@@ -26,12 +24,12 @@ from evenhand._uncertainty.homogeneity import (
 )
 from evenhand._uncertainty.interval import _counts, as_computed
 from evenhand._uncertainty.models import shares
+from evenhand._uncertainty.monte_carlo import SHARES, combined
 from evenhand._uncertainty.needed import crossing, needed
 from evenhand._uncertainty.paired import most_uneven_within
 from evenhand._uncertainty.pooling import MOST_LEVELS, _places
 from evenhand._uncertainty.rates import _weighed
-from evenhand._uncertainty.reference import _combined as combined
-from evenhand._uncertainty.reference import _compared_with_best
+from evenhand._uncertainty.reference import _combined, _compared_with_best
 from evenhand._uncertainty.supposition import sizes_of
 from evenhand.statistics import Ratio
 from inference.small_designs import numbers, question
@@ -92,11 +90,11 @@ def test_two_groups_have_the_p_value_of_all_tables_at_least_as_far_apart():
 def test_the_smaller_of_two_p_values_counts_as_one_among_its_draws():
     draws = np.arange(1.0, 100.0)
     for value, p_value in ((200.0, 0.02), (50.5, 0.51), (50.0, 0.52), (0.0, 1.0)):
-        found = _combined((value, value), (draws, draws), lambda: 1.0).p_value
+        found = combined((value, value), (draws, draws), lambda: 1.0).p_value
         assert found == pytest.approx(p_value)
-    assert _combined((200.0, 200.0), (draws, draws), lambda: 1e-7).p_value == 1e-7
+    assert combined((200.0, 200.0), (draws, draws), lambda: 1e-7).p_value == 1e-7
     # 40 contrasts are larger: 41 / 0.4 is beyond 61 / 0.6 and not beyond 62 / 0.6.
-    assert _combined((0.0, 59.5), (draws, draws), lambda: 1.0).p_value == pytest.approx(0.62)
+    assert combined((0.0, 59.5), (draws, draws), lambda: 1.0).p_value == pytest.approx(0.62)
 
 
 def test_groups_and_outcomes_that_do_not_occur_are_left_out():
@@ -410,9 +408,9 @@ def test_the_best_is_compared_at_levels_that_share_the_error():
 
 
 def test_nothing_beside_nothing_is_alike():
-    assert combined(0.0, 0.0, "ratio") == 1.0
-    assert combined(0.1, 0.0, "ratio") == np.inf
-    assert combined(0.2, 0.5, "ratio") == pytest.approx(0.4)
+    assert _combined(0.0, 0.0, "ratio") == 1.0
+    assert _combined(0.1, 0.0, "ratio") == np.inf
+    assert _combined(0.2, 0.5, "ratio") == pytest.approx(0.4)
 
 
 def test_a_group_that_no_replicate_moves_has_the_effect_of_the_others():

@@ -178,7 +178,7 @@ def _curves(evidence: Evidence, ordered: Distribution | None) -> tuple[Curves, l
     if ordered is not None:
         truth = ordered.truth
         assert truth is not None
-        weight = np.ones(len(ordered)) if ordered.weights is None else ordered.weights
+        weight = ordered.row_weights
         labels, place = truth.labels, truth.codes.astype(np.intp)
         score, group, names = ordered.values, ordered.codes.astype(np.intp), ordered.groups
     else:

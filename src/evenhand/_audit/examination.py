@@ -22,8 +22,9 @@ from evenhand._errors import InputError
 from evenhand._uncertainty.clusters import independent
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.estimates import estimates_of
-from evenhand._uncertainty.homogeneity import Test, holm, homogeneity
+from evenhand._uncertainty.homogeneity import holm, homogeneity
 from evenhand._uncertainty.interval import ConfidenceInterval, interval_of
+from evenhand._uncertainty.monte_carlo import Test
 from evenhand.criteria import Criterion, Reading
 from evenhand.criteria.criterion import class_of
 from evenhand.criteria.questions import Question

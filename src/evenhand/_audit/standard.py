@@ -86,7 +86,7 @@ def _scores(steps: Distribution, evidence: Evidence) -> Scores:
         is_share = are_probabilities(steps.values[0], steps.values[-1])
         steps = steps.turned
         steps = replace(steps, values=steps.values + 1) if is_share else steps
-    counts = np.ones(len(steps)) if steps.weights is None else steps.weights
+    counts = steps.row_weights
     return Scores(steps.values, steps.codes, _integers(counts), len(steps.groups))
 
 

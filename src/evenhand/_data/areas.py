@@ -103,7 +103,7 @@ def area_of_all(scores: Distribution, positive: Label) -> Area | None:
     """
     assert scores.truth is not None
     hit = np.array([label == positive for label in scores.truth.labels])[scores.truth.codes]
-    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weight = scores.row_weights
     squares = scores.squared_weights
     positives, negatives = (
         float(weight[chosen].sum() ** 2 / squares[chosen].sum()) if chosen.any() else 0.0
@@ -192,7 +192,7 @@ def _contests(scores: Distribution, positive: Label) -> Contests:
         raise InputError("AUROC needs y_true; give it to distribution(..., y_true=).")
     order = np.argsort(scores.codes, kind="stable")
     codes, values = scores.codes[order], scores.values[order]
-    weight = np.ones(len(order)) if scores.weights is None else scores.weights[order]
+    weight = scores.row_weights[order]
     is_positive = np.array([label == positive for label in scores.truth.labels])
     hits = np.where(is_positive[scores.truth.codes[order]], weight, 0.0)
     changes = (codes[1:] != codes[:-1]) | (values[1:] != values[:-1])

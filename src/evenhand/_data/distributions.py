@@ -154,11 +154,16 @@ class Distribution(Immutable):
         return f"<Distribution of {plural(len(self), 'value')} in {groups}>"
 
     @property
+    def row_weights(self) -> Floats:
+        """The weight of every value: 1 where there are no weights."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
     def squared_weights(self) -> Floats:
         """The squared weight of every value, or the sum over the rows that it represents."""
         if self.squares is not None:
             return self.squares
-        return np.ones(len(self)) if self.weights is None else self.weights**2
+        return self.row_weights**2
 
     def __add__(self, other: Distribution) -> Distribution:
         if not isinstance(other, Distribution):

@@ -80,7 +80,7 @@ def _of_scores(name: str, scores: Distribution) -> _Part:
     for axis, column in columns:
         assert column is not None
         labels[axis], codes[axis] = column.labels, column.codes
-    weights = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weights = scores.row_weights
     sums = {"weight": weights, "square": scores.squared_weights}
     if scores.survey is not None:
         sums["replicates"] = scores.survey.replicates

@@ -108,7 +108,7 @@ def _amount(scores: Distribution, positive: Label, sizes: Floats, values: Floats
     from the same class in all groups.
     """
     influences = auroc_influences(scores, positive)
-    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weight = scores.row_weights
     groups, squares = len(scores.groups), scores.squared_weights
 
     def added(codes: NDArray[Any], parts: Floats, size: int = groups) -> Floats:
@@ -211,7 +211,7 @@ def _kinds(scores: Distribution, positive: Label) -> tuple[NDArray[np.bool_], ND
 
 def _class_sizes(scores: Distribution, positive: Label) -> tuple[Floats, Floats]:
     """Effective numbers of positive and of negative rows in each group."""
-    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weight = scores.row_weights
     square = scores.squared_weights
     sizes = []
     for chosen in _kinds(scores, positive):

@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.clusters import PRIOR_UNITS
 from evenhand._uncertainty.curves import CAUTION
-from evenhand._uncertainty.homogeneity import (
-    DRAWS,
-    ENOUGH,
-    LARGE_COUNTS,
-    MOST_ROWS,
-    _statistics,
-)
+from evenhand._uncertainty.homogeneity import LARGE_COUNTS, MOST_ROWS, _statistics
 from evenhand._uncertainty.influence import PRIOR_ROWS
+from evenhand._uncertainty.monte_carlo import DRAWS, ENOUGH
 from evenhand._uncertainty.normal_design import SEED, Floats, NormalModel, Stratum, farthest
 
 LARGE_SHARE = 0.2

@@ -85,7 +85,7 @@ def _of_area(source: RankedScores, positive: Label) -> Floats:
     def added(codes: NDArray[Any], parts: Floats, size: int) -> Floats:
         return np.asarray(np.bincount(codes, parts, size), np.float64)
 
-    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weight = scores.row_weights
     size = added(scores.codes, weight, groups)
     influences = auroc_influences(scores, positive) / np.where(size > 0, size, 1.0)[scores.codes]
     if scores.survey is not None:

@@ -263,7 +263,7 @@ def cuts_of(scores: Distribution) -> tuple[Counts, Floats]:
     """Counts of rows between cut points, which are quantiles and evenly spaced; and the points."""
     groups = len(scores.groups)
     number = int(np.clip(MOST_CELLS // groups, LEAST_CUTS, MOST_CUTS))
-    mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
+    mass = np.cumsum(scores.row_weights)
     places = np.searchsorted(mass, np.linspace(0, mass[-1], number // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], number // 2 + 1)[1:-1]  # for tails
     edges = np.unique(np.concatenate([scores.values[places], spaced]))

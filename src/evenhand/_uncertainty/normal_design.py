@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand._uncertainty.curves import Estimates, curve_at
 from evenhand._uncertainty.geometry import ANGLES
-from evenhand._uncertainty.homogeneity import DRAWS, ENOUGH, SHARES
+from evenhand._uncertainty.monte_carlo import DRAWS, ENOUGH, SHARES
 from evenhand.statistics.arithmetic import ratio
 
 Floats = NDArray[np.float64]

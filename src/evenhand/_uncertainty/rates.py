@@ -73,7 +73,7 @@ def sums_of_hits(source: Tally, statistic: Statistic, table: Table) -> Estimates
 
 def cuts(scores: Distribution) -> Estimates:
     """Shares of each group at or below each of several cut points."""
-    mass = np.cumsum(np.ones(len(scores)) if scores.weights is None else scores.weights)
+    mass = np.cumsum(scores.row_weights)
     quantiles = np.searchsorted(mass, np.linspace(0, mass[-1], MOST_CUTS // 2 + 1)[1:-1])
     spaced = np.linspace(scores.values[0], scores.values[-1], MOST_CUTS // 2 + 1)[1:-1]
     edges = np.unique(np.concatenate([scores.values[quantiles], spaced]))

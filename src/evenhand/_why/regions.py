@@ -72,7 +72,7 @@ def by_score(evidence: Evidence) -> Tally | None:
 
 def _counted(axes: list[Axis], cells: list[NDArray[Any]], scores: Distribution) -> Tally:
     """Count entries of a distribution in cells; one may stand for several rows."""
-    weight = np.ones(len(scores)) if scores.weights is None else scores.weights
+    weight = scores.row_weights
     squares = scores.squared_weights
     rows = np.rint(np.divide(weight**2, squares, out=np.ones(len(weight)), where=squares > 0))
     for at, cluster in enumerate(scores.clusters):
