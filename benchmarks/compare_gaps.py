@@ -20,8 +20,9 @@ from scipy.stats import ttest_ind
 
 import evenhand as eh
 from evenhand._columns import Column
-from evenhand._compare.evidence import Labels
+from evenhand._compare.design import Design as Rows
 from evenhand._compare.gaps import clearest_gap
+from evenhand._compare.labels import Labels
 from evenhand.criteria import statistical_parity
 
 SMALL = (2000, 2000, 10, 10, 10)
@@ -75,7 +76,7 @@ def line(design: Design, simulations: int) -> str:
         one, two = rng.random((2, len(group)))
         two = np.where(rng.random(len(group)) < design.shared, one, two)
         made = [(one < first).astype(np.uint8), (two < second).astype(np.uint8)]
-        rows = Labels(None, tuple(Column(each, (0, 1)) for each in made), whom, None)
+        rows = Labels(None, tuple(Column(each, (0, 1)) for each in made), Rows(whom))
         sources = rows.observed({"labels"})["labels"]
         moved = rows.influences(statistical_parity, sources, 1)(0, 1)
         tables = [statistical_parity.table(source, 1) for source in sources]

@@ -335,8 +335,8 @@ def test_a_watch_and_sample_sizes_read_data_as_every_function_does():
 
 
 def test_what_a_function_does_not_read_is_said_so():
-    with pytest.raises(eh.InputTypeError, match=r"^compare does not read strata= and y_score=: le"):
-        eh.compare(TRUTH, {"m": PEOPLE.p}, sensitive_features=SEX, strata=RACE, y_score=SCORE)
+    with pytest.raises(eh.InputTypeError, match=r"^compare does not read exposure= and y_pred=: le"):
+        eh.compare(TRUTH, {"m": PEOPLE.p}, sensitive_features=SEX, exposure=SCORE, y_pred=PEOPLE.p)
     for door in (eh.contrasts, eh.explain):
         with pytest.raises(
             eh.InputError, match=r"names a measure, and .* Ask 'statistical_parity'"

@@ -8,7 +8,8 @@ from scipy.stats import kendalltau, rankdata
 
 import evenhand as eh
 from comparing.models import QUICK, column, labeled, numbered, rows
-from evenhand._compare.evidence import Labels, Numbers
+from evenhand._compare.labels import Labels
+from evenhand._compare.numbers import Numbers
 
 
 @pytest.fixture(scope="module")

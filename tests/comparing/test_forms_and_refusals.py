@@ -121,7 +121,7 @@ def test_whole_numbers_may_be_numbers():
         ({"criteria": ["equal_odds"]}, "Did you mean 'equalized_odds'"),
         ({"measures": ["ginny"]}, "There is no measure 'ginny'"),
         ({"criteria": ["strong_parity"]}, "strong_parity cannot be asked of predicted labels"),
-        ({"criteria": ["calibration_parity"]}, "it needs scores"),
+        ({"criteria": ["calibration_parity"]}, "it needs y_score=, the scores of every model"),
     ],
 )
 def test_unknown_names_are_refused(options, message):

@@ -10,7 +10,9 @@ from scipy.stats import norm
 import evenhand as eh
 from comparing.models import labeled, numbered, rows
 from evenhand._columns import Column
-from evenhand._compare.evidence import Labels, Numbers
+from evenhand._compare.design import Design
+from evenhand._compare.labels import Labels
+from evenhand._compare.numbers import Numbers
 from evenhand._uncertainty.curves import rate_curves
 from evenhand._uncertainty.geometry import Cloud
 from evenhand._uncertainty.paired import correlated, farthest, reach_of
@@ -27,7 +29,7 @@ def two_models(rng, first, second, size, shared=0.6):
     two = np.where(rng.random(len(group)) < shared, one, two)
     codes = [(one < first[group]).astype(np.uint8), (two < second[group]).astype(np.uint8)]
     whom = eh.Groups(group, tuple(range(len(first))), ("group",))
-    return Labels(None, tuple(Column(each, (0, 1)) for each in codes), whom, None)
+    return Labels(None, tuple(Column(each, (0, 1)) for each in codes), Design(whom))
 
 
 def compared(models, group, y=None, **options):
@@ -239,7 +241,8 @@ def test_correlations_are_those_of_repeated_samples(weighted):
         two = np.where(rng.random(500) < 0.8, one, rng.random(500) < 0.4).astype(np.uint8)
         weight = rng.choice([1.0, 3.0], 500) if weighted else None
         columns = [Column(each, (0, 1)) for each in (y, one, two)]
-        data = Labels(columns[0], tuple(columns[1:]), eh.Groups(group, (0, 1), ("g",)), weight)
+        design = Design(eh.Groups(group, (0, 1), ("g",)), weight)
+        data = Labels(columns[0], tuple(columns[1:]), design)
         for name in asked:
             criterion = eh.CRITERIA[name]
             sources = data.observed({criterion.statistic.needs})[criterion.statistic.needs]
@@ -258,7 +261,7 @@ def test_correlations_of_means_are_those_of_the_rows():
     one = rng.normal(size=400)
     two = one + rng.normal(size=400)
     group = np.repeat([0, 1], 200).astype(np.uint8)
-    data = Numbers(None, (one, two), eh.Groups(group, (0, 1), ("g",)), None)
+    data = Numbers(None, (one, two), Design(eh.Groups(group, (0, 1), ("g",))))
     sources = data.observed({"moments"})["moments"]
     found = data.influences(eh.CRITERIA["weak_parity"], sources, None)(0, 1).correlations(2)
     expected = [np.corrcoef(one[group == g], two[group == g])[0, 1] for g in (0, 1)]
@@ -333,7 +336,7 @@ def test_resampled_tables_have_the_moments_of_resampled_rows():
 def test_resampled_numbers_have_the_moments_of_resampled_rows():
     rng = np.random.default_rng(2)
     values, group = rng.random(200), np.repeat([0, 1], 100).astype(np.uint8)
-    data = Numbers(None, (values,), eh.Groups(group, (0, 1), ("group",)), None)
+    data = Numbers(None, (values,), Design(eh.Groups(group, (0, 1), ("group",))))
     replicates = data.resampled({"moments"}, 2000, rng)
     found = [
         (one["moments"][0].table("group", of="yhat") / one["moments"][0].table("group"))

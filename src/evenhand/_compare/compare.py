@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import factorial
 from typing import Any
 
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from evenhand._columns.encoding import check_order
 from evenhand._compare import tables
 from evenhand._compare.comparison import Comparison
-from evenhand._compare.evidence import Evidence, Labels, Sources, evidence
+from evenhand._compare.evidence import Evidence, Sources, evidence
 from evenhand._compare.gaps import GAPS, gap_rows
+from evenhand._compare.labels import Labels
 from evenhand._compare.lists import Lists
 from evenhand._compare.models import fetched, named_models
 from evenhand._compare.pairs import pairs_of
@@ -23,14 +25,14 @@ from evenhand._compare.performance import (
     performance_pairs,
     performance_rows,
 )
-from evenhand._compare.question import by_criterion, questions, tested, values_of
+from evenhand._compare.question import asks_scores, by_criterion, questions, tested, values_of
 from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
 from evenhand._data.doors import about_data
 from evenhand._data.evidence import check_several
 from evenhand._data.groups import groups, show
-from evenhand._data.tasks import Task, check_task, read_targets, task_of_labels
+from evenhand._data.tasks import Task, check_task, task_of_labels
 from evenhand._errors import InputError
 from evenhand._kinds import check_distinct, check_kinds
 from evenhand._seeds import RandomState, seed_of
@@ -43,16 +45,7 @@ MEASURES = ("mpd", "gini", "pq")
 FEW_ROWS = 30  # of a group for which chance makes any model look very uneven
 NAMED = 3  # groups in a note
 NOT_COMPARED = (  # roles of columns that models are not compared by
-    "exposure",
-    "y_pred",
-    "y_score",
-    "score_of",
-    "threshold",
-    "strata",
-    "rate",
-    "replicate_weights",
-    "replicate_method",
-    "classes",
+    *("exposure", "y_pred", "y_score", "rate", "classes"),
 )
 RELATIVE = ("gini", "pq")  # undefined for values below 0
 
@@ -60,8 +53,9 @@ RELATIVE = ("gini", "pq")  # undefined for values below 0
 @about_data("predictions", without=NOT_COMPARED)
 def compare(
     data: Data,
-    predictions: Any,
+    predictions: Any = None,
     *,
+    y_score: Any = None,
     criteria: str | Criterion | Sequence[str | Criterion] | None = None,
     measures: MeasureLike | Sequence[MeasureLike] = MEASURES,
     g: str | None = None,
@@ -76,11 +70,15 @@ def compare(
     Parameters
     ----------
     {first}
-    predictions : mapping, dataframe or names of columns
+    predictions : mapping, dataframe or names of columns, optional
         Predicted labels, or numbers, of every model for the same rows, by the model's name; with
         `query`, the places in their lists. With `data`, a column may be named. A fitted estimator
-        predicts from `data`: rows that it has not seen.
+        predicts from `data`: rows that it has not seen. Without them the scores decide.
     {rest}
+    y_score : mapping, dataframe or names of columns, optional
+        Scores or probabilities of one label by every model, by its name: for AUROC, calibration,
+        cross-entropy and distributions, or in rankings to order each list. A classifier gives its
+        own.
     criteria : str, Criterion or sequence of these, optional
         Names in `CRITERIA`; by default the usual ones of labels, or of numbers.
     measures : str, callable or sequence of these, default ("mpd", "gini", "pq")
@@ -132,30 +130,26 @@ def compare(
     check_kinds(replicates=replicates)
     if not 0 < 1 - confidence < 1:
         raise InputError(f"confidence lies between 0 and 1, such as 0.95; it is {confidence}.")
-    kind = kind_of(predictions, data.sensitive_features, data.data)
-    data = fetched(data, predictions)
-    by_name = named_models(predictions, data.data, data.y_true)
-    predicted = by_name.predictions
-    columns = {f"predictions[{model!r}]": values for model, values in predicted.items()}
-    roles = data.columns("y_true", "sensitive_features", "sample_weight", "rows", "cluster")
+    kind = kind_of(predictions, y_score, data.sensitive_features, data.data)
+    data = fetched(data, predictions, y_score)
+    by_name = named_models(predictions, y_score, data, scored=asks_scores(criteria, g))
+    if by_name.score_of is not None:
+        data = replace(data, score_of=by_name.score_of)
+    columns = {f"predictions[{model!r}]": y for model, y in by_name.predictions.items()}
+    scores = {f"y_score[{model!r}]": y for model, y in by_name.scores.items()}
+    roles = data.columns(
+        "y_true", "sensitive_features", "sample_weight", "rows", "cluster", "strata"
+    )
     y_true, people = roles["y_true"], roles["sensitive_features"]
-    for name, values in columns.items():
+    for name, values in (columns | scores).items():
         check_distinct(y_true=y_true, sensitive_features=people, **{name: values})
-    check_order(**roles, **columns)
+    check_order(**roles, **columns, **scores)
     favorable = data.favorable
     lines: Evidence
     if data.query is not None:
-        lines = _lists(data, columns, roles)
+        lines = _lists(data, columns, scores, roles)
     else:
-        targets = read_targets(y_true, columns, data.task or by_name.task)
-        lines = evidence(
-            targets,
-            people,
-            roles["sample_weight"],
-            roles["rows"],
-            roles["cluster"],
-            favorable,
-        )
+        lines = evidence(data, roles, columns, scores, data.task or by_name.task)
     check_several(lines.groups.labels)
     requested = questions(
         None if criteria is None else _several(criteria),
@@ -175,13 +169,13 @@ def compare(
     }
     samples = [tests[question.criterion].samples(question, sources) for question in requested]
     values = np.array([[float(sample.reading) for sample in each] for each in samples])
-    seed, models = seed_of(random_state), tuple(predicted)
+    seed, models = seed_of(random_state), by_name.models
     times = replicates or (400 if isinstance(lines, Labels) else 100)
     rng = np.random.default_rng(seed)
     replicated = (
         tables.resampled(lines, requested, times, rng) if len(models) > 2 else np.empty((0, 0, 0))
     )
-    scores = tables.value_rows(models, requested, samples, tests, confidence)
+    valued = tables.value_rows(models, requested, samples, tests, confidence)
     paired = pairs_of(requested, samples, lines, confidence)
     correlations = {key: pair and pair.correlations for key, pair in paired.items()}
     gaps = {key: pair and pair.gap for key, pair in paired.items()}
@@ -194,6 +188,7 @@ def compare(
         task=_task(lines, data.task),
         confidence=confidence,
         notes=(
+            *lines.notes,
             *lines.groups.notes,
             *_notes_on_lists(models, lines, sources),
             *unasked,
@@ -201,7 +196,7 @@ def compare(
             *([] if all(pair["beyond_chance"] for pair in pairs) else _small_groups(lines)),
         ),
         tables={
-            "values": table(scores, tables.VALUES),
+            "values": table(valued, tables.VALUES),
             "differences": table(pairs, tables.DIFFERENCES),
             "gaps": table(gap_rows(models, requested, samples, gaps, confidence), GAPS),
             "ranks": table(
@@ -219,16 +214,19 @@ def compare(
     )
 
 
-def _lists(data: Data, columns: Mapping[str, Any], roles: Mapping[str, Any]) -> Lists:
+def _lists(
+    data: Data, columns: Mapping[str, Any], scores: Mapping[str, Any], roles: Mapping[str, Any]
+) -> Lists:
     """Rankings of the same rows, with columns read as in an audit."""
     if check_task(data.task) not in (None, "ranking"):
         raise InputError(f"query= is of rankings, and task={data.task!r}: drop one of them.")
-    for name in ("rows", "favorable"):
+    for name in ("rows", "favorable", "strata", "threshold", "score_of"):
         if getattr(data, name) is not None:
             raise InputError(f"{name}= says nothing about a ranking (query=): drop it.")
     return Lists(
         roles["y_true"],
         columns,
+        scores,
         groups(roles["sensitive_features"]),
         roles["sample_weight"],
         roles["cluster"],
@@ -307,7 +305,7 @@ def _notes(models: Sequence[str], replicated: NDArray[np.float64]) -> list[str]:
 
 def _small_groups(lines: Evidence) -> list[str]:
     """Note on groups too small to show differences between models, and what to do about them."""
-    times = lines.times if isinstance(lines, Labels) else None
+    times = None if isinstance(lines, Lists) else lines.design.times
     labels = lines.groups.labels
     rows = np.bincount(lines.groups.codes, times, minlength=len(labels))
     small = [show(label) for label, size in zip(labels, rows, strict=True) if 0 < size < FEW_ROWS]

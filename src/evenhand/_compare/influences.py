@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from evenhand._columns import Label
 from evenhand._columns.codes import Column
-from evenhand._data.counting import moment_products
+from evenhand._compare.design import Design
+from evenhand._data.counting import moment_products, moments
+from evenhand._data.groups import Groups
+from evenhand._data.surveys import SurveyWeights
 from evenhand._data.tallies import Axis, Tally, gathered, weighed
 from evenhand._uncertainty.paired import correlated
 
@@ -33,7 +36,7 @@ class Influences(NamedTuple):
     `influences` are (cells, lines) of two models; `concerned` (cells, lines) says which rows a cell
     is about. `powers` are sums over a line's rows of powers of their weights, from the 0th on.
     `floors` (cells, groups) are the influences that one more row may have, if they are known;
-    else that of a typical row.
+    else that of a typical row. With the replicates of a survey, every line is a row.
     """
 
     owner: NDArray[np.intp]
@@ -42,6 +45,15 @@ class Influences(NamedTuple):
     powers: tuple[Floats, ...]
     clusters: Mapping[str, Column]
     floors: tuple[Floats, Floats] | None = None
+    survey: SurveyWeights | None = None
+
+    @classmethod
+    def of_rows(cls, design: Design, first: Floats, second: Floats) -> Influences:
+        """The influences of all rows, one by one; NaN where a statistic has none."""
+        owner, rows = design.groups.codes.astype(np.intp), np.arange(design.lines)
+        concerned = np.isfinite(first) & np.isfinite(second)
+        powers = design.powers(rows, len(rows))
+        return cls(owner, (first, second), concerned, powers, design.clusters, survey=design.survey)
 
     @property
     def swapped(self) -> Influences:
@@ -60,6 +72,10 @@ class Influences(NamedTuple):
         if floors is None:
             rows = np.maximum(np.bincount(self.owner, self.powers[0], groups), 1)
             floors = [np.sqrt(_added(moves**2, self.owner, groups) / rows) for moves in alone]
+        if self.survey is not None and self.survey.scale:
+            parts = [self._replicated(self.survey, moves, groups) for moves in self.influences]
+            owner = np.tile(np.arange(groups), len(self.survey.scale))
+            return _correlations(parts, floors, owner, groups)
         if not self.clusters:
             return _correlations(alone, floors, self.owner, groups)
         by_clustering = []
@@ -75,6 +91,15 @@ class Influences(NamedTuple):
             )
         return np.asarray(np.min(by_clustering, axis=0))
 
+    def _replicated(self, survey: SurveyWeights, moves: Floats, groups: int) -> Floats:
+        """How far each replicate moves the statistic of each group (cells, parts)."""
+        return np.hstack(
+            [
+                scale**0.5 * _added(np.nan_to_num(moves) * weight, self.owner, groups)
+                for scale, weight in zip(survey.scale, survey.replicates, strict=True)
+            ]
+        )
+
     def changes(self, cell: int, difference: Floats, groups: tuple[Label, ...]) -> Tally:
         """Sums of pseudo-values by group, like those of a predicted number.
 
@@ -89,6 +114,10 @@ class Influences(NamedTuple):
         rounded = np.rint(values)
         if rounded.any() and np.allclose(values, rounded, rtol=0, atol=ROUNDING):
             values = rounded  # for labels, so that sums do not depend on the order
+        if self.survey is not None:
+            of = Groups(owner.astype(np.uint32), groups, ("group",))
+            weights = self.survey[rows]
+            return moments(None, values, sensitive_features=of, sample_weight=weights)
         products = moment_products(values)
         sums = {"rows": powers[0]}
         if len(powers) == 1:

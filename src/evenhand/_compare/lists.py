@@ -27,10 +27,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The places of rows by each model, with the columns of the rows."""
+    """The places of rows by each model, or its scores, with the columns of the rows."""
 
     truth: Any
     predicted: Mapping[str, Any]
+    scores: Mapping[str, Any]
     groups: Groups
     weight: Any
     cluster: Any
@@ -38,6 +39,8 @@ class Lists:
     discount: Discount
     top_k: int | None
     about = "lists"
+    needs = ("lists",)
+    notes = ()
 
     @property
     def number(self) -> int:
@@ -47,21 +50,31 @@ class Lists:
     @cached_property
     def tallies(self) -> tuple[Tally, ...]:
         """The sums of each model."""
-        return tuple(self._counted(model, place) for model, place in self.predicted.items())
+        if self.scores and self.predicted:
+            raise InputError(
+                "A ranking is given by predictions, the places, or by y_score, the scores that "
+                "order each list: pass one of them."
+            )
+        if self.scores:
+            return tuple(self._counted(None, score) for score in self.scores.values())
+        return tuple(self._placed(model, place) for model, place in self.predicted.items())
 
-    def _counted(self, model: str, place: Any) -> Tally:
+    def _placed(self, model: str, place: Any) -> Tally:
         places_ = numbers(place, model)
         if (places_ != np.rint(places_)).any():
             raise InputError(
                 f"{model} has the place {places_[places_ != np.rint(places_)][0]:g}; rankings are "
-                "compared by places 1, 2, 3, … If these are scores, pass the places that they "
-                "give each row of a list, the highest score first."
+                "compared by places 1, 2, 3, … If these are scores, pass them as y_score=."
             )
+        return self._counted(place, None)
+
+    def _counted(self, place: Any, score: Any) -> Tally:
         return ranking(
             self.truth,
             place,
             self.groups,
             query=self.query,
+            score=score,
             discount=self.discount,
             top_k=self.top_k,
             sample_weight=self.weight,

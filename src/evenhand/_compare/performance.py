@@ -9,8 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._compare.evidence import Evidence, Labels, Numbers
+from evenhand._compare.design import Design
+from evenhand._compare.evidence import Evidence
+from evenhand._compare.labels import Labels
 from evenhand._compare.lists import Lists
+from evenhand._compare.numbers import Numbers
 from evenhand._compare.tables import Row
 from evenhand._uncertainty.clusters import units_of
 from evenhand._uncertainty.estimates import estimates_of
@@ -36,12 +39,14 @@ class Metric(NamedTuple):
 ACCURACY = Metric("accuracy", "accuracy", more_is_better=True, is_rate=True)
 RMSE = Metric("rmse", "RMSE", more_is_better=False, is_rate=False)
 MAE = Metric("mae", "MAE", more_is_better=False, is_rate=False)
+AUROC = Metric("auroc", "AUROC", more_is_better=True, is_rate=False)
 PAIRWISE = Metric("pairwise_accuracy", "pairwise accuracy", more_is_better=True, is_rate=True)
 RECALL = Metric("discounted_recall", "discounted recall", more_is_better=True, is_rate=False)
 CRITERION_OF = {
     PAIRWISE: CRITERIA["pairwise_parity"],
     RECALL: CRITERIA["performance_parity"].with_statistic("discounted_recall"),
     ACCURACY: CRITERIA["accuracy_parity"],
+    AUROC: CRITERIA["performance_parity"].with_statistic("auroc"),
     RMSE: CRITERIA["performance_parity"].with_statistic("rmse"),
     MAE: CRITERIA["performance_parity"].with_statistic("mae"),
 }
@@ -53,7 +58,9 @@ def metrics_of(evidence: Evidence) -> tuple[Metric, ...]:
         return ()
     if isinstance(evidence, Lists):
         return (PAIRWISE, RECALL)
-    return (ACCURACY,) if isinstance(evidence, Labels) else (RMSE, MAE)
+    if isinstance(evidence, Numbers):
+        return (RMSE, MAE)
+    return (ACCURACY, AUROC) if evidence.scores and evidence.scores.is_binary else (ACCURACY,)
 
 
 def performance_rows(models: Sequence[str], evidence: Evidence, confidence: float) -> Iterator[Row]:
@@ -92,6 +99,8 @@ def performance_pairs(
     for metric in metrics_of(evidence):
         if isinstance(evidence, Lists):
             p_values = [_p_of_lists(a, b, metric, evidence) for a, b in pairs]
+        elif isinstance(evidence, Labels) and metric is AUROC:
+            p_values = _p_of_areas(pairs, evidence)
         else:
             losses = [_losses(evidence, model, metric) for model in range(len(models))]
             differences = (losses[a] - losses[b] for a, b in pairs)
@@ -124,6 +133,38 @@ def _p_of_lists(first: int, second: int, metric: Metric, evidence: Lists) -> flo
     return max(p_values)
 
 
+def _p_of_areas(pairs: Sequence[tuple[int, int]], evidence: Labels) -> list[float]:
+    """P-values of two equal areas under the ROC curve of all rows (DeLong et al. 1988)."""
+    everyone = evidence.regrouped(EVERYONE)
+    assert everyone.scores is not None
+    criterion, sources = CRITERION_OF[AUROC], everyone.observed({"ranks"})["ranks"]
+    influences = [
+        everyone.scores.influences(criterion.statistic, model, source)
+        for model, source in enumerate(sources)
+    ]
+    values = [float(criterion.table(source).values[0, 0]) for source in sources]
+    weight = everyone.design.weight
+    moves = [
+        each[0] if weight is None else weight * each[0] for each in influences if each is not None
+    ]
+    return [
+        _p_of_moves(values[a] - values[b], moves[a] - moves[b], everyone.design) for a, b in pairs
+    ]
+
+
+def _p_of_moves(mean: float, contributions: Floats, design: Design) -> float:
+    """P-value of a mean of 0, from the contributions of rows; the largest over clusterings."""
+    if design.survey is not None and design.survey.scale:
+        weight = np.where(design.survey.weight > 0, design.survey.weight, np.inf)
+        shares = design.survey.replicates / weight
+        return _student(mean, np.sqrt(design.survey.scale) * (shares @ contributions))
+    parts = [contributions]
+    if design.clusters:
+        columns = design.clusters.values()
+        parts = [np.bincount(column.codes, contributions).astype(np.float64) for column in columns]
+    return max(_student(mean, part[part != 0]) for part in parts)
+
+
 def _losses(evidence: Labels | Numbers, model: int, metric: Metric) -> Floats:
     """The loss of each row, whose mean orders models as the metric does."""
     if isinstance(evidence, Labels):
@@ -139,15 +180,13 @@ def _p_value(difference: Floats, metric: Metric, evidence: Labels | Numbers) -> 
     """P-value of a mean of 0 of paired differences of loss; the largest over clusterings."""
     from scipy import stats
 
-    weight, clusters = evidence.weight, evidence.clusters
-    times = evidence.times if isinstance(evidence, Labels) else None
+    weight, times = evidence.design.weight, evidence.design.times
     rows_of = np.ones(len(difference), np.int64) if times is None else times
-    if clusters:
+    if evidence.design.clusters or evidence.design.survey is not None:
         share = np.ones(len(difference)) if weight is None else weight
         share = share / share.sum()
         contributions = share * (difference - share @ difference)
-        sums = [np.bincount(column.codes, contributions) for column in clusters.values()]
-        return max(_student(float(share @ difference), part[part != 0]) for part in sums)
+        return _p_of_moves(float(share @ difference), contributions, evidence.design)
     if metric is ACCURACY and weight is None:
         losses_, wins = (int(rows_of[side].sum()) for side in (difference > 0, difference < 0))
         if losses_ + wins == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 
 from evenhand import measures
 from evenhand._columns import Label
-from evenhand._compare.evidence import Evidence, Labels, Numbers, Sources
+from evenhand._compare.evidence import Evidence, Sources
 from evenhand._compare.lists import Lists
+from evenhand._compare.numbers import Numbers
 from evenhand._data.summaries import KINDS
-from evenhand._errors import InputError
+from evenhand._errors import EvenhandError, InputError
 from evenhand._kinds import check_kinds
 from evenhand._uncertainty.curves import Estimates
 from evenhand._uncertainty.estimates import estimates_of
@@ -29,7 +31,12 @@ Floats = NDArray[np.float64]
 
 OF_LABELS = ("statistical_parity", "equalized_odds", "accuracy_parity")
 OF_NUMBERS = ("strong_parity", "wasserstein_parity", "weak_parity", "performance_parity")
+OF_SCORES = ("performance_parity(auroc)",)
 OF_LISTS = ("exposure_parity", "top_k_parity", "exposure_per_relevance", "pairwise_parity")
+LACKING = {
+    "scores": "y_score=, the scores of every model by its name",
+    "strata": "strata=, within which groups are compared",
+}
 WITHOUT_TRUTH = ("statistical_parity", "strong_parity", "wasserstein_parity", "weak_parity")
 
 
@@ -89,11 +96,26 @@ def by_criterion(questions: Sequence[Question]) -> dict[Criterion, Question]:
     return {question.criterion: question for question in questions}
 
 
+def asks_scores(criteria: Any, g: str | None) -> bool:
+    """Whether a criterion is about scores; names that are none are refused later."""
+    for name in criteria if isinstance(criteria, list | tuple) else [criteria]:
+        if not isinstance(name, str | Criterion):
+            continue
+        with suppress(EvenhandError):
+            criterion = named(name)
+            criterion = criterion.with_statistic(g) if g and criterion.takes_g else criterion
+            if criterion.kind.about == "scores":
+                return True
+    return False
+
+
 def _usual(evidence: Evidence) -> tuple[str, ...]:
     if isinstance(evidence, Lists):
         counted = evidence.tallies[0].sums
         return tuple(name for name in OF_LISTS if named(name).statistic.sums <= counted.keys())
-    return OF_LABELS if isinstance(evidence, Labels) else OF_NUMBERS
+    if isinstance(evidence, Numbers):
+        return OF_NUMBERS
+    return OF_LABELS + (OF_SCORES if "ranks" in evidence.needs else ())
 
 
 def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criterion:
@@ -103,9 +125,11 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
     ):  # the name says of which statistic
         default = "mse" if isinstance(evidence, Numbers) else "average_odds"
         criterion = named(f"{criterion.name}({g or default})")
-    if criterion.kind.about != evidence.about:
+    if criterion.statistic.needs not in evidence.needs:
         kind, about = evidence.about, criterion.kind.about
-        lacking = f"predicted {about}" if about in ("labels", "numbers") else about
+        lacking = (
+            f"predicted {about}" if about in ("labels", "numbers") else LACKING.get(about, about)
+        )
         raise InputError(
             f"{criterion.name} cannot be asked of predicted {kind}: it needs {lacking}. "
             f"Of {kind} there are {list(_usual(evidence))}, among others."

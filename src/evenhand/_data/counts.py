@@ -111,12 +111,14 @@ def tally_lines(
     group: Groups,
     times: NDArray[np.int64],
     weight: Floats | None = None,
+    strata: Column | None = None,
 ) -> Tally:
     """Count coded lines, each of which represents several rows."""
     sums = {"times": times.astype(np.float64)}
     if weight is not None:
         sums |= {name: weight**power * times for name, (power, _) in weighed([]).items()}
-    counted = tally_columns(y_true, y_pred, sensitive_features=group, sums=sums)
+    by = {"sensitive_features": group, "strata": strata}
+    counted = tally_columns(y_true, y_pred, **by, sums=sums)
     totals: dict[str, NDArray[Any]] = dict(counted.sums)
     totals["rows"] = totals.pop("times").astype(np.int64)
     return replace(counted, sums=totals)

@@ -18,6 +18,7 @@ from evenhand._data.groups import NO_POLICY, Groups
 from evenhand._data.probable import Probable
 from evenhand._data.roles import OF_RANKINGS, POLICY, ROLES, Columns, grouped
 from evenhand._data.summaries import KINDS, Rows, Source
+from evenhand._data.surveys import replicate_columns, replicate_scales, survey_weights
 from evenhand._data.tallies import Tally
 from evenhand._errors import InputError, InputTypeError
 from evenhand._kinds import check_kinds
@@ -317,6 +318,9 @@ class Data(Columns):
         roles = [getattr(self, name) for name, role in ROLES.items() if role.is_column]
         whole = whole or any(_is_model(value) for value in roles)
         names = [*more]
+        if self.replicate_weights is not None:
+            roles.remove(self.replicate_weights)
+            names += replicate_columns(self.replicate_weights)
         for value in roles:
             if isinstance(value, Probable):
                 names += value.names
@@ -348,7 +352,8 @@ class Data(Columns):
 
         if self.y_pred is not None or self.threshold is None:
             return self.y_pred
-        return cut_scores(self.y_true, self.y_score, self.threshold, self.score_of, self.favorable)
+        of = (self.score_of, self.favorable)
+        return cut_scores(self.y_true, self.y_score, self.threshold, *of).column
 
     @property
     def _sensitive(self) -> Any:
@@ -390,8 +395,20 @@ class Data(Columns):
         columns, table = {}, self.in_memory().data
         for name, role in ROLES.items():
             value = getattr(self, name)
-            if role.is_column and value is not None and _is_names(value, self.data):
+            if name == "replicate_weights" or not role.is_column or value is None:
+                continue
+            if _is_names(value, self.data):
                 columns[name] = columns_of(table, value, several=role.is_several)
+        if self.replicate_weights is not None or self.replicate_method is not None:
+            scale = replicate_scales(self)
+            columns["sample_weight"] = survey_weights(
+                columns["sample_weight"],
+                replicate_weights=np.column_stack(
+                    [np.asarray(column_of(table, name)) for name in scale]
+                ),
+                scale=list(scale.values()),
+            )
+            columns |= {"replicate_weights": None, "replicate_method": None}
         return replace(self, data=None, **columns)
 
     def _with_predictions(self) -> Data:

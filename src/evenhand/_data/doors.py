@@ -123,7 +123,8 @@ def _signature(function: Callable[..., Any], offered: Mapping[str, Any], second:
         else:
             after.append(parameter)
     hints = Columns.__annotations__
-    default = None if second in offered else Parameter.empty
+    is_needed = second in own.parameters and own.parameters[second].default is Parameter.empty
+    default = Parameter.empty if is_needed else None
     places = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="Any")
         for name in ("y_true", second)

@@ -171,12 +171,25 @@ def with_scores(evidence: Evidence, rows: Rows, *, is_stated: bool) -> Evidence:
 
 
 def cut_scores(
-    y_true: Any, y_score: Any, threshold: float, score_of: Label = None, favorable: Label = None
-) -> Column:
-    """The decisions of a score at a threshold."""
+    y_true: Any,
+    y_score: Any,
+    threshold: float | None,
+    score_of: Label = None,
+    favorable: Label = None,
+) -> Decisions:
+    """The decisions of a score at a threshold, by default at a half."""
     at = check_threshold(threshold, decided=False, scored=y_score is not None)
     truth = None if y_true is None else classes(y_true, "y_true")
-    return _decisions(truth, None, _Scores(_scores(y_score), score_of, favorable), at).column
+    return _decisions(truth, None, _Scores(_scores(y_score), score_of, favorable), at)
+
+
+def scores_of_label(
+    y_score: Any, labels: Sequence[Label], score_of: Label = None, favorable: Label = None
+) -> tuple[NDArray[np.float64], Label]:
+    """Scores as an array, and the label that a single column of them is about."""
+    scored = _Scores(_scores(y_score), score_of, favorable).for_labels(labels)
+    assert scored.scores is not None
+    return scored.scores, scored.score_of
 
 
 class _Scores(NamedTuple):
@@ -240,7 +253,7 @@ def _regression(y_true: Any, y_pred: Any, group: Groups, common: dict[str, Any])
     return Evidence("regression", group.names, sources, notes=group.notes)
 
 
-class _Decisions(NamedTuple):
+class Decisions(NamedTuple):
     """Decisions, and the cut of the score if it decided."""
 
     column: Column
@@ -252,10 +265,10 @@ class _Decisions(NamedTuple):
 
 def _decisions(
     truth: Column | None, y_pred: Any, scores: _Scores, threshold: float | None
-) -> _Decisions:
+) -> Decisions:
     """The predictions; without them, the score cut at the threshold or at a half."""
     if y_pred is not None:
-        return _Decisions(classes(y_pred, "y_pred"))
+        return Decisions(classes(y_pred, "y_pred"))
     assert scores.scores is not None
     several = scores.scores.ndim == 2 and scores.scores.shape[1] != 2
     if truth is None or len(truth.labels) != 2 or several:
@@ -266,4 +279,4 @@ def _decisions(
     check_lengths(y_true=truth, y_score=score)
     cut = cut_of(float(score.min()), float(score.max()), threshold, "y_score")
     codes = np.where(score >= cut.at, at, 1 - at).astype(np.uint8)
-    return _Decisions(Column(codes, truth.labels), cut)
+    return Decisions(Column(codes, truth.labels), cut)

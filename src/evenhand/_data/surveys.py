@@ -225,6 +225,21 @@ def _left_out(weight: Floats, strata: Any, cluster: Any) -> tuple[Floats, tuple[
     return replicates, tuple(((number - 1) / number)[owner].tolist())
 
 
+def replicate_scales(roles: Any) -> dict[str, float]:
+    """The columns of replicate weights in a table, with the factor of each squared deviation."""
+    columns, method = roles.replicate_weights, roles.replicate_method
+    if columns is None or method is None or roles.sample_weight is None:
+        raise InputError(
+            "Replicate weights need three: sample_weight=, replicate_weights= (the columns) and "
+            "replicate_method=, such as 'acs'."
+        )
+    if roles.rows is not None or roles.cluster is not None:
+        raise InputError("Replicate weights are of single rows: leave out rows= and cluster=.")
+    names, is_scale = replicate_columns(columns), isinstance(method, int | float)
+    options = {"method": None, "scale": method} if is_scale else {"method": method}
+    return dict(zip(names, replicate_scale(len(names), **options), strict=True))
+
+
 def replicate_columns(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names of columns, which may be written as a range.
 

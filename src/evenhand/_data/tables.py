@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +34,7 @@ from evenhand._data.groups import Groups, groups, missing_note
 from evenhand._data.roles import POLICY, ROLES, Columns
 from evenhand._data.rows import evidence_from_rows, evidence_of_lists
 from evenhand._data.score_bins import read_score_bins
-from evenhand._data.surveys import replicate_columns, replicate_scale, survey_weights
+from evenhand._data.surveys import replicate_scales, survey_weights
 from evenhand._data.table_labels import decision, from_labels
 from evenhand._data.table_tallies import tally_moment_columns
 from evenhand._data.tasks import Task, check_task, favorable_label
@@ -84,8 +83,7 @@ def evidence_from_table(roles: Columns) -> Evidence:
     classes_of_rate = () if roles.rate is None else SELECTED
     label_roles = LabelRoles(roles.favorable, roles.score_of, classes_of_rate)
     if roles.replicate_weights is not None or roles.replicate_method is not None:
-        repeated = _replicates(roles.replicate_weights, roles.replicate_method, names, rows)
-        names = replace(names, replicates=repeated)
+        names = replace(names, replicates=replicate_scales(roles))
     task = check_task(roles.task)
     counted = _table(roles.data, names, rows, roles.rate)
     table, y_pred = counted.table, counted.y_pred
@@ -161,31 +159,6 @@ def _from_sums(roles: Columns) -> Evidence:
     names = list(listed(roles.sensitive_features))
     return from_tally(
         tally_moment_columns(roles), Columns(sensitive_features=names, task=roles.task)
-    )
-
-
-def _replicates(
-    columns: str | Sequence[str] | None,
-    method: str | float | None,
-    names: ColumnNames,
-    rows: str | None,
-) -> dict[str, float]:
-    """The columns of replicate weights, with the scale of each."""
-    if columns is None or method is None or names.sample_weight is None:
-        raise InputError(
-            "Replicate weights need three: sample_weight=, replicate_weights= (the columns) and "
-            "replicate_method=, such as 'acs'."
-        )
-    if rows or names.cluster:
-        raise InputError("Replicate weights are of single rows: leave out rows= and cluster=.")
-    names_of_columns = replicate_columns(columns)
-    options = {"scale": method} if isinstance(method, int | float) else {"method": method}
-    return dict(
-        zip(
-            names_of_columns,
-            replicate_scale(len(names_of_columns), **{"method": None} | options),
-            strict=True,
-        )
     )
 
 

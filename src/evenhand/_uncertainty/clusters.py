@@ -358,17 +358,24 @@ def are_dependent(source: Source) -> bool:
 
 
 def shared_clusters(source: Source) -> int:
-    """The smallest number of clusters of a clustering that groups share; 0 if they share none."""
+    """The smallest number of clusters of a clustering that groups share; 0 if they share none.
+
+    The replicates of a survey are of all groups.
+    """
     return once(source, "shared clusters", partial(_shared_clusters, source))
 
 
 def _shared_clusters(source: Source) -> int:
+    if isinstance(source, Tally) and source.scale:
+        return len(source.scale)
     if isinstance(source, Tally):
         names = [axis.name for axis in source.axes]
         group = source.cells[names.index("group")]
         clusterings = [source.cells[names.index(name)] for name in source.clusters]
     else:
         first = source.scores[0] if isinstance(source, RankedScores) else source
+        if first.survey is not None and first.survey.scale:
+            return len(first.survey.scale)
         group, clusterings = first.codes, [clusters.codes for clusters in first.clusters]
     numbers = []
     for codes in clusterings:

@@ -202,7 +202,7 @@ def _by_replicates(scores: Distribution, table: Floats) -> Floats:
     key = scores.codes * (cuts + 1) + _places(scores, table)
 
     def shares(weight: Floats) -> Floats:
-        counted = np.bincount(key, weight, minlength=groups * (cuts + 1))
+        counted = np.bincount(key, weight, minlength=groups * (cuts + 1)).astype(np.float64)
         below = np.cumsum(counted.reshape(groups, cuts + 1), axis=1)
         return np.nan_to_num(ratio(below[:, :-1], below[:, -1:]))
 
@@ -214,8 +214,9 @@ def _by_replicates(scores: Distribution, table: Floats) -> Floats:
 
 def _places(scores: Distribution, table: Floats) -> NDArray[np.intp]:
     """The first cut that is not below each row."""
-    pooled = np.cumsum(scores.row_weights) / scores.row_weights.sum()
-    return np.searchsorted(table[:, -1], pooled - 1e-12)
+    weight = scores.row_weights
+    pooled = np.cumsum(weight) / weight.sum()
+    return np.asarray(np.searchsorted(table[:, -1], pooled - 1e-12))
 
 
 def _root(squared_shares: Floats, common: Floats) -> Floats:

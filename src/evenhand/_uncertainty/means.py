@@ -20,7 +20,7 @@ from evenhand.statistics.sums import SIGNED, moved_by_means
 
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
-UNEXPLAINED = 14.0  # the same of a function of several means: between gamma's and lognormal's 16
+NORMAL = 3.3  # relative variance of rows' influences on R² of normal errors: more with longer tails
 
 
 def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
@@ -191,7 +191,8 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     unknown = np.full(second.shape, np.nan)
     # The scale stretches where the statistic hardly moves, without longer tails to the same degree.
     stretched = np.maximum(slopes[0] * center[0], 1e-9)
-    kurtosis = 3 + UNEXPLAINED * ratio(second * rows, stretched)
+    relative = ratio(second * rows, stretched)
+    kurtosis = 3 + EXCESS * relative * np.maximum(relative / NORMAL, 1.0)
     effect = ratio(source.table("group", of="rows"), rows)
     moments = RowMoments(*(part[None] for part in (second, unknown, kurtosis, rows, effect)))
     influence = partial(moved_by_means, statistic.means, scale.gradient)

@@ -141,7 +141,7 @@ def rows_of(
             data.score_of,
             data.favorable,
         )
-        columns["y_pred"] = cut_scores(*scored)
+        columns["y_pred"] = cut_scores(*scored).column
     above, below = _sides(columns["y_true"], columns["y_pred"], statistic, cell)
     group_of = groups(columns["sensitive_features"])
     weight = weights(columns["sample_weight"])

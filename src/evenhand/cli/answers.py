@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from evenhand._data.counts import line_counts
 from evenhand._data.group_by import Cells, GroupColumns, listed
 from evenhand._data.groups import Bins, Groups, Missing, groups
 from evenhand._data.roles import ROLES
+from evenhand._data.surveys import replicate_scales, survey_weights
 from evenhand._errors import InputError
 from evenhand._files.files import check_outputs, connect, found_files, open_files
 from evenhand._files.text_files import sql_name
@@ -107,12 +109,28 @@ def arguments_of(
     arguments |= {name: read(arguments[name]) for name, read in READ.items() if name in arguments}
     column_roles = [name for name in roles if ROLES[name].is_column]
     needed = [column for name in column_roles for column in listed(arguments[name])]
-    columns = columns_of_files(options["files"], [*needed, *extra])
+    replicates = {}
+    if arguments.get("replicate_weights") or arguments.get("replicate_method"):
+        replicates = replicate_scales(
+            SimpleNamespace(**{name: arguments.get(name) or None for name in ROLES})
+        )
+        needed.remove(arguments["replicate_weights"])
+    columns = columns_of_files(options["files"], [*needed, *replicates, *extra])
     for name in column_roles:
+        if name == "replicate_weights":
+            continue
         if ROLES[name].is_several:
             arguments[name] = {column: columns[column] for column in arguments[name]} or None
         elif arguments[name] is not None:
             arguments[name] = columns[arguments[name]]
+    if replicates:
+        arguments["sample_weight"] = survey_weights(
+            arguments["sample_weight"],
+            replicate_weights=np.column_stack([columns[name] for name in replicates]),
+            scale=list(replicates.values()),
+        )
+    for name in ("replicate_weights", "replicate_method"):
+        arguments.pop(name, None)
     times = None
     if arguments.get("rows") is not None:
         times = line_counts(arguments["rows"], repr(options["rows"]))

@@ -22,8 +22,8 @@ from evenhand.cli.columns import role_options
 
 HELP = """Compare the predictions of several models in FILE, for the same rows.
 
-Each --prediction names a column, or a model and its column: --prediction new=p_new. Prints the
-models by accuracy (or error) and by every criterion, best first.
+Each --prediction names a column, or a model and its column: --prediction new=p_new; --score does
+the same for scores. Prints the models by accuracy (or error) and by every criterion, best first.
 """
 EXAMPLES = "\n".join(
     [
@@ -39,7 +39,12 @@ COLUMNS = (
     "sensitive_features",
     "rows",
     "sample_weight",
+    "score_of",
+    "threshold",
+    "strata",
     "cluster",
+    "replicate_weights",
+    "replicate_method",
     "query",
     "discount",
     "top_k",
@@ -56,9 +61,14 @@ COLUMNS = (
 @click.option(
     "--prediction",
     multiple=True,
-    required=True,
     metavar="[MODEL=]COLUMN",
     help="Predictions of a model; repeatable.",
+)
+@click.option(
+    "--score",
+    multiple=True,
+    metavar="[MODEL=]COLUMN",
+    help="Scores of a model, which decide where there are no predictions; repeatable.",
 )
 @click.option("--criterion", multiple=True, metavar="NAME", help="A criterion to ask; repeatable.")
 @click.option(
@@ -92,21 +102,34 @@ def comparison_of(options: dict[str, Any]) -> Comparison:
     """Compare the models of a request."""
     if options["html"]:
         require("jinja2", purpose="The page", extra="cli")
-    models = dict(map(model_of, options["prediction"]))
-    if len(models) < len(options["prediction"]):
-        raise click.UsageError("Two models have the same name; write --prediction NAME=COLUMN.")
+    models, scores = (models_of(options, option) for option in ("prediction", "score"))
+    if not models and not scores:
+        raise click.UsageError("Name the models: --prediction [MODEL=]COLUMN, or --score.")
     for name in models.values():
         check_roles(y_true=options["target"], y_pred=name, sensitive_features=options["group"])
-    arguments, predicted = arguments_of(options, COLUMNS, *models.values())
+    arguments, columns = arguments_of(options, COLUMNS, *models.values(), *scores.values())
+    predicted, scored = (
+        {model: columns[name] for model, name in named.items()} or None
+        for named in (models, scores)
+    )
     return compared(
         arguments.pop("y_true"),
-        {model: predicted[name] for model, name in models.items()},
+        predicted,
+        y_score=scored,
         **arguments,
         criteria=list(options["criterion"]) or None,
         measures=list(options["measure"]) or MEASURES,
         confidence=options["confidence"],
         title=options["title"] or f"Models in {', '.join(options['files'])}",
     )
+
+
+def models_of(options: dict[str, Any], option: str) -> dict[str, str]:
+    """The columns of an option by the name of the model."""
+    models = dict(map(model_of, options[option]))
+    if len(models) < len(options[option]):
+        raise click.UsageError(f"Two models have the same name; write --{option} NAME=COLUMN.")
+    return models
 
 
 def model_of(text: str) -> tuple[str, str]:
