@@ -138,6 +138,17 @@ def test_strata_are_columns_of_x_too(people):
     assert scorer(model, X, y) == -within
 
 
+def test_numbers_are_cut_and_rare_groups_settled_as_everywhere(people):
+    X, y = people
+    model, policy = LogisticRegression().fit(X, y), {"bins": {"x": [-9, 0, 2, 9]}, "min_count": 20}
+    scorer = eh.make_scorer("statistical_parity", sensitive_features="x", rare="merge", **policy)
+    columns = {"sensitive_features": X[["x"]], "rare": "merge", **policy}
+    expected = eh.evaluate("statistical_parity", y, model.predict(X), **columns)
+    assert scorer(model, X, y) == -expected
+    with pytest.raises(eh.InputError, match="'mrege'"):
+        eh.make_scorer("statistical_parity", sensitive_features="sex", rare="mrege")(model, X, y)
+
+
 def test_a_scorer_shows_how_it_was_made():
     scorer = eh.make_scorer("strong_parity", sensitive_features=["sex"], tau=0.1)
     assert repr(scorer) == "FairnessScorer('strong_parity', sensitive_features=['sex'], tau=0.1)"

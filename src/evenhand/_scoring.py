@@ -10,10 +10,12 @@ import numpy as np
 
 from evenhand._columns import Label
 from evenhand._data.dataframes import column_of
+from evenhand._data.groups import Bins, Missing, Rare
 from evenhand._data.models import scored_by
 from evenhand._data.probable import Probable
-from evenhand._data.roles import ROLES
+from evenhand._data.roles import POLICY, ROLES
 from evenhand._errors import InputError, InputTypeError
+from evenhand._kinds import check_kinds
 from evenhand._signatures import SETTINGS, documented, suggests_names
 from evenhand.criteria import Criterion
 from evenhand.criteria.evaluation import evaluate, named
@@ -21,7 +23,11 @@ from evenhand.measures import Aggregate, MeasureLike, resolve
 
 
 @suggests_names
-@documented(settings=SETTINGS, favorable=ROLES["favorable"].entry)
+@documented(
+    settings=SETTINGS,
+    favorable=ROLES["favorable"].entry,
+    policy="\n".join(ROLES[name].entry for name in ("bins", *POLICY)),
+)
 def make_scorer(
     criterion: str | Criterion,
     *,
@@ -34,6 +40,10 @@ def make_scorer(
     tau: float | None = None,
     favorable: Label = None,
     classes: Sequence[Label] | None = None,
+    bins: Bins | None = None,
+    missing: Missing = "error",
+    min_count: int = 0,
+    rare: Rare = "keep",
 ) -> FairnessScorer:
     """A scorer for `cross_validate` and `GridSearchCV`; greater is better.
 
@@ -54,6 +64,7 @@ def make_scorer(
     {favorable}
     classes : sequence of labels, optional
         Labels of the columns of scores; by default the estimator's `classes_`.
+    {policy}
 
     Returns
     -------
@@ -84,7 +95,10 @@ def make_scorer(
         "classes": classes,
         "tau": tau,
     }
+    policy = {"bins": bins, "missing": missing, "min_count": min_count, "rare": rare}
+    check_kinds(**policy)
     passed = {name: value for name, value in options.items() if value is not None}
+    passed |= {name: value for name, value in policy.items() if value != ROLES[name].default}
     if sensitive_features is None:
         raise InputTypeError(
             "make_scorer was given no sensitive_features: pass names of columns of X, such as "

@@ -69,6 +69,17 @@ def test_files_and_gates_may_stand_in_the_file(configured, folder):
     assert configured("--config", "fairness.toml", rows=[]).exit_code == 1
 
 
+def test_bins_may_be_a_table(configured, folder):
+    found = {}
+    for line in ("bins = {s = [0, 0.5, 1]}", 'bins = ["s=0,0.5,1"]'):
+        text = SECTION.replace('"g"', '"s"') + QUICK + line
+        (folder / "fairness.toml").write_text(text)
+        found[line] = configured("--config", "fairness.toml").exit_code, document(folder)["groups"]
+    first, second = found.values()
+    assert first == second
+    assert first[0] == 0
+
+
 @pytest.mark.slow
 def test_a_file_named_by_hand_replaces_the_project(configured, folder):
     (folder / "pyproject.toml").write_text("[tool.evenhand.audit]\nnonsense = 1\n")

@@ -38,7 +38,7 @@ from evenhand._uncertainty.models import (
     means_of,
 )
 from evenhand.criteria import Criterion, Reading, Settings
-from evenhand.criteria.evaluation import criterion_of, named
+from evenhand.criteria.evaluation import criterion_of, named, warn_if_undefined
 from evenhand.measures import Aggregate, MeasureLike
 from evenhand.statistics import Table
 from evenhand.statistics.arithmetic import ratio
@@ -120,6 +120,7 @@ def chance(
         raise InputError(f"replicates is how often rows are drawn, at least 1; it is {replicates}.")
     choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
     reading = criterion_of(criterion, data).read_data(data, **choices, g=g)
+    warn_if_undefined(reading.value, reading)
     definition = criterion_of(criterion, data).with_statistic(g)
     settings = reading.settings
     options = {

@@ -45,7 +45,7 @@ from evenhand._uncertainty.many_groups import has_many_groups, many_groups_lower
 from evenhand._uncertainty.reference import Scale, reference_limits
 from evenhand._words import did_you_mean, extent, number
 from evenhand.criteria import Criterion, Reading, Settings
-from evenhand.criteria.evaluation import criterion_of
+from evenhand.criteria.evaluation import criterion_of, warn_if_undefined
 from evenhand.measures import Aggregate, Measure, MeasureLike
 from evenhand.statistics.arithmetic import ratio
 
@@ -123,7 +123,8 @@ def interval(
     Returns
     -------
     ConfidenceInterval
-        The value with `low` and `high`.
+        The value with `low` and `high`; NaN, with an `UndefinedWarning`, if fewer than two groups
+        were observed.
 
     Raises
     ------
@@ -151,6 +152,7 @@ def interval(
     definition = criterion_of(criterion, data).with_statistic(g)
     choices = {"measure": measure, "aggregate": aggregate, "transform": transform, "tau": tau}
     reading = criterion_of(criterion, data).read_data(data, **choices, g=g, to=to)
+    warn_if_undefined(reading.value, reading)
     check_guaranteed(reading.settings.function, method)
     estimates = estimates_of(reading.source, definition, data.favorable)
     if to is not None and to != "best":

@@ -21,6 +21,7 @@ from evenhand.statistics.sums import SIGNED, moved_by_means
 SKEWNESS = 3.0  # of a loss, over its coefficient of variation: gamma's is 2, lognormal's 3
 EXCESS = 6.0  # its excess kurtosis over the square of that, as gamma's
 NORMAL = 3.3  # relative variance of rows' influences on R² of normal errors: more with longer tails
+LONGEST = 3.0  # times as much excess kurtosis, relative to that variance, with the longest tails
 
 
 def means(source: Tally, statistic: Statistic, table: Table) -> Estimates:
@@ -192,7 +193,7 @@ def _scaled(source: Tally, statistic: Any, table: Table) -> Estimates:
     # The scale stretches where the statistic hardly moves, without longer tails to the same degree.
     stretched = np.maximum(slopes[0] * center[0], 1e-9)
     relative = ratio(second * rows, stretched)
-    kurtosis = 3 + EXCESS * relative * np.maximum(relative / NORMAL, 1.0)
+    kurtosis = 3 + EXCESS * relative * np.clip(relative / NORMAL, 1.0, LONGEST)
     effect = ratio(source.table("group", of="rows"), rows)
     moments = RowMoments(*(part[None] for part in (second, unknown, kurtosis, rows, effect)))
     influence = partial(moved_by_means, statistic.means, scale.gradient)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
-
-import numpy as np
 
 from evenhand._data.data import Data
 from evenhand._data.doors import where_unknown
@@ -15,7 +12,8 @@ from evenhand._uncertainty.interval import ConfidenceInterval, interval
 from evenhand._unknown.answers import WITHOUT, Bounds
 from evenhand._unknown.bounds import bounds_of
 from evenhand._unknown.counted import unknown
-from evenhand.criteria import Criterion, UndefinedWarning, evaluate
+from evenhand.criteria import Criterion, evaluate
+from evenhand.criteria.evaluation import warn_if_undefined
 from evenhand.measures import MeasureLike
 
 
@@ -33,8 +31,7 @@ def value(
             'assumption, as in evenhand.probable(..., assuming="weighted").'
         )
     single = answer.least if result.decisive == WITHOUT else answer.value
-    if np.isnan(single):
-        warnings.warn(f"Undefined: {result.summary}", UndefinedWarning, stacklevel=3)
+    warn_if_undefined(single, result.summary)
     return single
 
 

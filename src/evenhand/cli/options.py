@@ -96,10 +96,15 @@ def _unknown(key: str, parameters: list[str], file: Path) -> str:
 
 
 def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
-    """One value for a single option, a list for a repeated one."""
-    if isinstance(value, Mapping):
-        raise click.UsageError(f"{where} should be a value or a list, not a table.")
+    """One value for a single option, a list for a repeated one; a table if it takes NAME=VALUE."""
     several = parameter.multiple if isinstance(parameter, click.Option) else parameter.nargs == -1
+    if isinstance(value, Mapping):
+        if not several or "=" not in str(parameter.metavar):  # type: ignore[attr-defined]
+            raise click.UsageError(f"{where} should be a value or a list, not a table.")
+        value = [
+            f"{name}={','.join(map(str, entry)) if isinstance(entry, list) else entry}"
+            for name, entry in value.items()
+        ]
     if several:
         return [str(entry) for entry in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):

@@ -90,9 +90,14 @@ def evaluate(
             f"This is a batch of tallies, {np.shape(reading.value)} in all, and evaluate gives one "
             f"number; call the criterion itself: CRITERIA[{reading.criterion!r}](counts)."
         )
-    if np.isnan(reading.value):
-        warnings.warn(f"Undefined: {reading}", UndefinedWarning, stacklevel=3)
+    warn_if_undefined(reading.value, reading)
     return float(reading)
+
+
+def warn_if_undefined(value: Any, said: object) -> None:
+    """Warn the caller of a function that takes data where its value is undefined."""
+    if np.isnan(value).all():
+        warnings.warn(f"Undefined: {said}", UndefinedWarning, stacklevel=4)
 
 
 OF_NUMBERS = ("SP", "S-SP", "EO", "S-EO")  # the paper defines each for labels and for numbers
