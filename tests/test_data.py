@@ -335,7 +335,7 @@ def test_a_watch_and_sample_sizes_read_data_as_every_function_does():
 
 
 def test_what_a_function_does_not_read_is_said_so():
-    with pytest.raises(eh.InputTypeError, match=r"^compare does not read exposure= and y_pred=: le"):
+    with pytest.raises(eh.InputTypeError, match=r"^compare does not read exposure= and y_pred="):
         eh.compare(TRUTH, {"m": PEOPLE.p}, sensitive_features=SEX, exposure=SCORE, y_pred=PEOPLE.p)
     for door in (eh.contrasts, eh.explain):
         with pytest.raises(

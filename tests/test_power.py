@@ -1,5 +1,7 @@
 """Whether `power` foretells what the test and the intervals do, and how many rows would tell."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import nct, ncx2, norm, t
@@ -354,3 +356,53 @@ def test_a_tally_of_clusters_says_which_rows_go_together():
     )
     with pytest.raises(eh.InputError, match="leave out cluster="):
         eh.power(pilot, favorable=1, difference=0.1, rate=0.5, cluster=5, correlation=0.1)
+
+
+def scored(rows=1200, clusters=None):
+    rng = np.random.default_rng(2)
+    y, group = (rng.random(rows) < 0.4).astype(int), np.arange(rows) % 3 > 0
+    cluster = None if clusters is None else np.arange(rows) * clusters // rows
+    level = 0.0 if cluster is None else rng.standard_normal(clusters)[cluster]
+    score = 1 / (1 + np.exp(-rng.standard_normal(rows) - y - level))
+    return eh.Data(y, sensitive_features=group, y_score=score, cluster=cluster)
+
+
+def placements_error(data, group):
+    """DeLong's standard error of a group's area."""
+    of = data.sensitive_features == group
+    high, low = (data.y_score[of & (data.y_true == label)] for label in (1, 0))
+    wins = high[:, None] > low
+    parts = wins.mean(axis=1), wins.mean(axis=0)
+    return np.sqrt(sum(part.var(ddof=1) / len(part) for part in parts))
+
+
+def test_power_of_areas_is_that_of_delongs_test():
+    data = scored()
+    error = np.hypot(*(placements_error(data, group) for group in (False, True)))
+    answer = eh.power(data, criterion="performance_parity(auroc)", difference=0.08)
+    normal = norm.sf(1.96 - 0.08 / error) + norm.cdf(-1.96 - 0.08 / error)
+    assert answer.power == pytest.approx(normal, abs=0.03)
+    assert answer.difference == pytest.approx(2.8 * error, rel=0.06)
+    assert sum(answer.rows.values()) == 1200
+    assert answer.summary.startswith("If the AUROCs lie between")
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    ["performance_parity(auroc)", "performance_parity(cross_entropy)", "calibration_within_groups"],
+)
+def test_power_of_scores_is_about_the_rows_and_clusters_of_the_data(criterion):
+    alone = eh.power(scored(), criterion=criterion, difference=0.05)
+    clustered = eh.power(scored(clusters=60), criterion=criterion, difference=0.05)
+    assert alone.clusters is None
+    assert clustered.clusters == pytest.approx(60 * clustered.factor, abs=1)
+    survey = eh.survey_weights(np.ones(1200), strata=np.zeros(1200), cluster=np.arange(1200) // 20)
+    data = replace(scored(clusters=60), cluster=None, sample_weight=survey)
+    of_survey = eh.power(data, criterion=criterion, difference=0.05)
+    assert of_survey.clusters is None
+    assert of_survey.power == pytest.approx(clustered.power, abs=0.1)
+
+
+def test_power_is_not_about_whole_distributions():
+    with pytest.raises(eh.InputError, match="compares whole distributions"):
+        eh.power(scored(), criterion="strong_parity")

@@ -33,7 +33,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._columns.codes import combine, renumber
+from evenhand._columns.codes import Label, combine, renumber
 from evenhand._data.areas import RankedScores
 from evenhand._data.distributions import Distribution, steps
 from evenhand._data.once import once
@@ -366,17 +366,10 @@ def shared_clusters(source: Source) -> int:
 
 
 def _shared_clusters(source: Source) -> int:
-    if isinstance(source, Tally) and source.scale:
-        return len(source.scale)
-    if isinstance(source, Tally):
-        names = [axis.name for axis in source.axes]
-        group = source.cells[names.index("group")]
-        clusterings = [source.cells[names.index(name)] for name in source.clusters]
-    else:
-        first = source.scores[0] if isinstance(source, RankedScores) else source
-        if first.survey is not None and first.survey.scale:
-            return len(first.survey.scale)
-        group, clusterings = first.codes, [clusters.codes for clusters in first.clusters]
+    replicates = _scored(source).survey if not isinstance(source, Tally) else source
+    if replicates is not None and replicates.scale:
+        return len(replicates.scale)
+    group, clusterings = _clusterings(source)
     numbers = []
     for codes in clusterings:
         owner = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
@@ -384,6 +377,51 @@ def _shared_clusters(source: Source) -> int:
         if (owner[codes] != group).any():
             numbers.append(int(np.count_nonzero(owner >= 0)))
     return min(numbers, default=0)
+
+
+def has_replicates(source: Any) -> bool:
+    """Whether rows are dependent as a survey's replicate weights say."""
+    if isinstance(source, Tally):
+        return bool(source.scale)
+    is_scored = isinstance(source, RankedScores | Distribution)
+    return is_scored and _scored(source).survey is not None
+
+
+def clusters_by_group(source: Source) -> Floats:
+    """The number of clusters of each group, by the clustering that has the fewest of them."""
+    group, clusterings = _clusterings(source)
+    number = np.full(len(groups_of(source)), np.inf)
+    for codes in clusterings:
+        pairs = np.unique(np.stack([group.astype(np.int64), codes]), axis=1)
+        number = np.minimum(number, np.bincount(pairs[0], minlength=len(number)))
+    return number
+
+
+def rows_by_group(source: Source) -> Floats:
+    """The number of rows of each group."""
+    if isinstance(source, Tally):
+        return source.whole.table("group", of="rows")
+    scores = _scored(source)
+    return np.bincount(scores.codes, minlength=len(scores.groups)).astype(np.float64)
+
+
+def groups_of(source: Source) -> tuple[Label, ...]:
+    """The groups of any summary."""
+    return source.groups if isinstance(source, Tally) else _scored(source).groups
+
+
+def _scored(source: RankedScores | Distribution) -> Distribution:
+    return source.scores[0] if isinstance(source, RankedScores) else source
+
+
+def _clusterings(source: Source) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """The groups of rows or cells, and the clusters by each clustering."""
+    if not isinstance(source, Tally):
+        scores = _scored(source)
+        return scores.codes, [clusters.codes for clusters in scores.clusters]
+    names = [axis.name for axis in source.axes]
+    clusterings = [source.cells[names.index(name)] for name in source.clusters]
+    return source.cells[names.index("group")], clusterings
 
 
 def independent(source: Source) -> Source:

@@ -6,7 +6,7 @@ number for each group, so the cost does not depend on the number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -133,8 +133,8 @@ class Means:
     sizes: Floats
     values: Floats
     spread: Floats
-    quantity = "mean"
-    bounds = (-np.inf, np.inf)
+    quantity: str = "mean"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def units(self) -> Floats:
@@ -227,19 +227,17 @@ class Clustered(Means):
     the errors of all differences are estimated from the same clusters.
     """
 
-    cluster_size: Floats
-    effect: Floats
-    is_shared: bool
-    quantity: str
-    bounds: tuple[float, float]
+    cluster_size: Floats = field(kw_only=True)
+    effect: Floats = field(kw_only=True)
+    is_shared: bool = field(kw_only=True)
 
     @classmethod
     def from_rows(
         cls, rows: Rates | Means, cluster_size: Floats, effect: Floats, is_shared: bool
     ) -> Self:
         """The same groups with rows that come in clusters."""
-        clustered = cluster_size, effect, is_shared, rows.quantity, rows.bounds
-        return cls(rows.sizes, rows.values, rows.spread, *clustered)
+        of_groups = rows.sizes, rows.values, rows.spread, rows.quantity, rows.bounds
+        return cls(*of_groups, cluster_size=cluster_size, effect=effect, is_shared=is_shared)
 
     @property
     def units(self) -> Floats:
@@ -253,7 +251,7 @@ class Clustered(Means):
 
     def with_values(self, values: Floats) -> Self:
         """The same groups with other true values; a rate determines its variance."""
-        if self.quantity == "mean":
+        if self.quantity != "rate":
             return super().with_values(values)
         lowest = 0.5 / self.sizes
         rate = np.clip(values, lowest, 1 - lowest)

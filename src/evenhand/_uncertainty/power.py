@@ -16,6 +16,7 @@ from evenhand._errors import InputError
 from evenhand._kinds import check_kinds
 from evenhand._result import Columns, Result, finite, version
 from evenhand._signatures import suggests_names
+from evenhand._uncertainty.clusters import has_replicates
 from evenhand._uncertainty.design import Clustered
 from evenhand._uncertainty.needed import crossing, lacking, limiting, times
 from evenhand._uncertainty.supposition import (
@@ -26,6 +27,7 @@ from evenhand._uncertainty.supposition import (
     in_clusters,
     one_group_shifted,
     place_of,
+    read_for,
     sizes_of,
     supposed,
 )
@@ -228,7 +230,7 @@ def power(
     sizes : mapping of group to rows, sequence of rows, Tally or Data
         The rows of each group that enter the rate: of a true positive rate, the positives.
         Proportions suffice if only `factor` and `sizes` matter. From a tally or data, the
-        rows and the rates or means of `criterion` are read.
+        rows and the rates, means or areas of `criterion` are read.
     rates : mapping of group to rate, or sequence, optional
         The assumed rates: selection, true or false positive rates, precision, accuracy, …
     rate : float, optional
@@ -333,7 +335,7 @@ def power(
     check_share("confidence", confidence)
     if isinstance(sizes, Data):
         favorable = sizes.favorable if favorable is None else favorable
-        sizes = sizes.tally()
+        sizes = read_for(sizes, criterion)
     groups, rows, observed, effective = sizes_of(sizes, criterion, favorable)
     place = place_of(groups, rows, apart)
     design = supposed(groups, rows, observed, rates, rate, means, sd)
@@ -363,7 +365,7 @@ def power(
         question = question.about(
             common if np.isnan(smallest) else one_group_shifted(common, place, smallest)
         )
-    return _answer(question, groups, place, power)
+    return _answer(question, groups, place, power, by_cluster=not has_replicates(sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,7 +437,9 @@ class _Question:
         return difference if np.isfinite(difference) else np.nan
 
 
-def _answer(question: _Question, groups: tuple[Label, ...], place: int, target: float) -> Power:
+def _answer(
+    question: _Question, groups: tuple[Label, ...], place: int, target: float, *, by_cluster: bool
+) -> Power:
     design = question.design
     factor = question.factor(target) if question.possible else np.inf
     if question.margin is None:
@@ -449,7 +453,8 @@ def _answer(question: _Question, groups: tuple[Label, ...], place: int, target: 
     clusters = None
     if isinstance(design, Clustered):
         units = np.ceil(factor * design.sizes / design.cluster_size - 1e-9)
-        clusters = float(units.max() if design.is_shared else units.sum())
+        if by_cluster:
+            clusters = float(units.max() if design.is_shared else units.sum())
         at_least = float(needed.min()) if design.is_shared else at_least
     errors = question.common.error
     answer = Power(

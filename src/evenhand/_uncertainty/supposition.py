@@ -11,15 +11,26 @@ from evenhand._columns import Label
 from evenhand._columns.encoding import floats
 from evenhand._data.data import Data
 from evenhand._data.groups import place_in
+from evenhand._data.summaries import Source
 from evenhand._data.tallies import MOST_ROWS, Tally
 from evenhand._errors import InputError, refusing
 from evenhand._kinds import check_labels
-from evenhand._uncertainty.clusters import LEAST_RATIO, independent, plain, shared_clusters
+from evenhand._uncertainty.clusters import (
+    LEAST_RATIO,
+    are_dependent,
+    clusters_by_group,
+    groups_of,
+    independent,
+    plain,
+    rows_by_group,
+    shared_clusters,
+)
 from evenhand._uncertainty.curves import Estimates, Floats, curve_at
 from evenhand._uncertainty.design import Clustered, Means, Rates
 from evenhand._uncertainty.estimates import estimates_of
 from evenhand._words import did_you_mean
 from evenhand.criteria import Criterion
+from evenhand.criteria.compared import metric_of
 from evenhand.criteria.evaluation import criterion_without_measure
 
 WITHOUT_MEASURE = "the power is that of the test for any difference."
@@ -31,6 +42,8 @@ class Observed(NamedTuple):
 
     values: Floats
     sd: Floats | None = None
+    quantity: str = "mean"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
 
 def check_share(name: str, value: float) -> None:
@@ -46,9 +59,10 @@ def sizes_of(
     observed: Observed | None = None
     effective: Floats | None = None
     groups: tuple[Label, ...]
-    if isinstance(sizes, Tally):
-        if criterion is None and "yhat" not in [axis.name for axis in sizes.axes]:
-            example = "exposure_parity" if "exposure" in sizes.sums else "weak_parity"
+    if isinstance(sizes, Source):
+        axes, sums = (sizes.axes, sizes.sums) if isinstance(sizes, Tally) else ((), {})
+        if criterion is None and "yhat" not in [axis.name for axis in axes]:
+            example = "exposure_parity" if "exposure" in sums else "weak_parity"
             raise InputError(
                 "This tally has no predicted labels, so say which of its numbers is meant, such as "
                 f"criterion={example!r}."
@@ -75,6 +89,13 @@ def sizes_of(
     return groups, rows, observed, effective
 
 
+def read_for(data: Data, criterion: str | Criterion | None) -> Source:
+    """What the criterion's statistic reads of the data; without one, the counts."""
+    if criterion is None:
+        return data.tally()
+    return data.source(criterion_without_measure(criterion, data, WITHOUT_MEASURE).statistic.needs)
+
+
 def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | None:
     """The argument that only a tally can answer, if there is one."""
     if criterion is not None:
@@ -83,48 +104,47 @@ def _of_counts(criterion: str | Criterion | None, favorable: Label) -> str | Non
 
 
 def _counted(
-    counts: Tally, criterion: Criterion, favorable: Label
+    counts: Source, criterion: Criterion, favorable: Label
 ) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
     """The groups, rows and values of a tally; with clusters also effective numbers of rows."""
-    estimates = estimates_of(counts, criterion, favorable)
-    if (
-        criterion.statistic.means
-        and estimates.counts is None
-        and not criterion.statistic.conditions
-    ):
-        return _means_counted(counts, criterion, estimates)
-    if estimates.counts is None:
+    if criterion.statistic.sweeps:
         raise InputError(
-            f"{criterion.name} does not compare rates; pass the groups' sizes with means= and sd=."
+            f"{criterion.name} compares whole distributions, and power is about one number for "
+            "every group: name a criterion such as 'weak_parity' or 'performance_parity(auroc)'."
         )
+    criterion.check(counts)
+    estimates = estimates_of(counts, criterion, favorable)
     values = estimates.values
     if len(values) == 2 and np.allclose(np.nan_to_num(values.sum(axis=0), nan=1.0), 1.0):
         values = values[1:]  # two classes: one rate is the other's complement
     if len(values) != 1:
         raise InputError(
-            f"{criterion.name} compares {len(values)} rates of every group, in the cells "
+            f"{criterion.name} compares {len(values)} values of every group, in the cells "
             f"{list(estimates.cells)}. Ask about one of them: pass favorable=, or a criterion of "
             "one rate such as 'equal_opportunity' or 'predictive_equality'."
         )
+    if estimates.counts is None:
+        return _values_counted(counts, criterion, favorable, estimates)
     hits, sizes = (part[-1] for part in estimates.counts)
     defined = np.isfinite(values[0]) & (sizes > 0)
     groups = tuple(
         group for group, is_defined in zip(estimates.groups, defined, strict=True) if is_defined
     )
     rates, counted = hits[defined] / sizes[defined], plain(counts)
-    if not (isinstance(counted, Tally) and counted.clusters):
+    if not are_dependent(counted):
         return groups, sizes[defined], Observed(rates), None
     single = estimates_of(independent(counted), criterion, favorable).counts
     assert single is not None
     return groups, single[1][-1][defined], Observed(rates), sizes[defined]
 
 
-def _means_counted(
-    counts: Tally, criterion: Criterion, estimates: Estimates
+def _values_counted(
+    counts: Source, criterion: Criterion, favorable: Label, estimates: Estimates
 ) -> tuple[tuple[Label, ...], Floats, Observed, Floats | None]:
-    """The same for means and functions and ratios of them, from the widths of their limits."""
-    single = estimates_of(independent(plain(counts)), criterion)
-    rows = counts.whole.table("group", of="rows")
+    """The same for means, areas and the like, from the widths of their limits."""
+    counts, statistic = plain(counts), criterion.statistic
+    single = estimates_of(independent(counts), criterion, favorable)
+    rows = rows_by_group(counts)
     error, single_error = (
         (curve_at(estimated.curves, 1.0) - curve_at(estimated.curves, -1.0))[0] / 2
         for estimated in (estimates, single)
@@ -133,11 +153,14 @@ def _means_counted(
     groups = tuple(
         group for group, is_defined in zip(estimates.groups, defined, strict=True) if is_defined
     )
-    observed = Observed(estimates.values[0][defined], (single_error * np.sqrt(rows))[defined])
+    quantity = metric_of(criterion.name, estimates.cells[0], (), favorable)
+    observed = Observed(
+        estimates.values[0][defined],
+        (single_error * np.sqrt(rows))[defined],
+        *(("mean",) if statistic.means else (quantity, statistic.bounds)),
+    )
     effective = (rows * (single_error / np.where(defined, error, 1.0)) ** 2)[defined]
-    clustered = plain(counts)
-    is_clustered = isinstance(clustered, Tally) and bool(clustered.clusters)
-    return groups, rows[defined], observed, effective if is_clustered else None
+    return groups, rows[defined], observed, effective if are_dependent(counts) else None
 
 
 def place_of(groups: tuple[Label, ...], rows: Floats, group: Label) -> int:
@@ -177,7 +200,8 @@ def supposed(
         if not (spread > 0).all():
             raise InputError(f"sd must be above 0; it is {sd!r}.")
         values = np.zeros(len(rows)) if means is None else _by_group(means, groups, "means")
-        return Means(rows, values, spread)
+        shown = Observed(values) if observed is None else observed
+        return Means(rows, values, spread, shown.quantity, shown.bounds)
     if rates is not None and rate is not None:
         raise InputError("Pass rates, one for each group, or a common rate; not both.")
     supplied = (
@@ -256,18 +280,13 @@ def in_clusters(
 
 
 def as_counted(
-    design: Design, counts: Tally, groups: tuple[Label, ...], effective: Floats
+    design: Design, counts: Source, groups: tuple[Label, ...], effective: Floats
 ) -> Design:
-    """The same groups, with the clusters of a tally and its effective numbers of rows."""
-    names = [axis.name for axis in counts.axes]
-    group = counts.cells[names.index("group")]
-    number = np.full(len(counts.groups), np.inf)
-    for axis in counts.clusters:
-        pairs = np.unique(np.stack([group, counts.cells[names.index(axis)]]), axis=1)
-        number = np.minimum(number, np.bincount(pairs[0], minlength=len(number)))
-    number = number[[counts.groups.index(cluster_size) for cluster_size in groups]]
-    shared = shared_clusters(counts)
-    number = np.full(len(number), float(shared)) if shared else number
+    """The same groups, with the clusters of their rows and their effective numbers of rows."""
+    shared, known = shared_clusters(counts), groups_of(counts)
+    number = np.full(len(groups), float(shared))
+    if not shared:
+        number = clusters_by_group(counts)[[known.index(group) for group in groups]]
     cluster_size = design.sizes / np.maximum(number, 2.0)
     return Clustered.from_rows(design, cluster_size, design.sizes / effective, bool(shared))
 

@@ -99,7 +99,7 @@ def _shaped(value: Any, parameter: click.Parameter, where: str) -> Any:
     """One value for a single option, a list for a repeated one; a table if it takes NAME=VALUE."""
     several = parameter.multiple if isinstance(parameter, click.Option) else parameter.nargs == -1
     if isinstance(value, Mapping):
-        if not several or "=" not in str(parameter.metavar):  # type: ignore[attr-defined]
+        if not several or "=" not in str(parameter.metavar):
             raise click.UsageError(f"{where} should be a value or a list, not a table.")
         value = [
             f"{name}={','.join(map(str, entry)) if isinstance(entry, list) else entry}"
