@@ -97,6 +97,15 @@ AREAS = {  # the files to mutate under src/evenhand, and the test files beside t
             *("test_contrasts", "test_surveys", "test_clusters"),
         ],
     ),
+    "comparing": (
+        ["_compare/*.py"],
+        [
+            *("comparing/test_compare", "comparing/test_gaps", "comparing/test_paired"),
+            *("comparing/test_performance", "comparing/test_ranking", "comparing/test_scores"),
+            *("comparing/test_sensitivity", "comparing/test_forms_and_refusals"),
+            "comparing/test_page",
+        ],
+    ),
 }
 
 SPARED = ("strict", "copy")  # of zip and astype: a guard of our own, and speed
