@@ -1,4 +1,4 @@
-"""The tables of the page on the paper's claims, from the results beside it."""
+"""The tables of the page on the paper's claims, from the results next to it."""
 
 from __future__ import annotations
 
