@@ -92,7 +92,7 @@ def compare(
         are at the level 1 − confidence.
     replicates : int, optional
         How often rows are drawn again for the range of Kendall's τ: by default 400 times for
-        labels and 100 for numbers.
+        labels and 100 for numbers and scores.
     random_state : int, Generator or None, default 0
         Of the rows drawn again for Kendall's τ; no interval or p-value depends on it. The default
         is a fixed seed; None draws a fresh one.
@@ -170,7 +170,8 @@ def compare(
     samples = [tests[question.criterion].samples(question, sources) for question in requested]
     values = np.array([[float(sample.reading) for sample in each] for each in samples])
     seed, models = seed_of(random_state), by_name.models
-    times = replicates or (400 if isinstance(lines, Labels) else 100)
+    is_quick = isinstance(lines, Labels) and lines.scores is None
+    times = replicates or (400 if is_quick else 100)
     rng = np.random.default_rng(seed)
     replicated = (
         tables.resampled(lines, requested, times, rng) if len(models) > 2 else np.empty((0, 0, 0))

@@ -66,18 +66,18 @@ class Labels:
 
     def observed(self, needs: set[str]) -> dict[str, tuple[Source, ...]]:
         """What statistics read of each model."""
-        models, found = range(len(self.predicted)), dict[str, tuple[Source, ...]]()
-        for need in sorted(needs):
-            if need in OF_SCORES:
-                assert self.scores is not None
-                found[need] = tuple(self.scores.summary(need, model) for model in models)
-            elif need == "strata" or not found.keys() & {"labels", "predictions"}:
-                found[need] = tuple(self._counted(need, model) for model in models)
-            else:
-                found[need] = found.get("labels", found.get("predictions", ()))
-        return found
+        kinds = {need: "labels" if need == "predictions" else need for need in needs}
+        models = range(len(self.predicted))
+        made = {
+            kind: tuple(self._summary(kind, model) for model in models)
+            for kind in set(kinds.values())
+        }
+        return {need: made[kind] for need, kind in kinds.items()}
 
-    def _counted(self, need: str, model: int) -> Tally:
+    def _summary(self, need: str, model: int) -> Source:
+        if need in OF_SCORES:
+            assert self.scores is not None
+            return self.scores.summary(need, model)
         predicted, design = self.predicted[model], self.design
         truth, strata = (None, self.strata) if need == "strata" else (self.truth, None)
         if design.times is not None:
