@@ -44,7 +44,7 @@ class Design(NamedTuple):
 DESIGNS = (
     Design("600, 300", (600, 300)),
     Design("1000, 60", (1000, 60)),
-    Design("2000, 200, 5 % positive", (2000, 200), 0.05),
+    Design("2000, 200, 5% positive", (2000, 200), 0.05),
     Design("five of 200", (200,) * 5),
     Design("500, 200, weights", (500, 200), design="weights"),
     Design("400, 400, 40 clusters across", (400, 400), design="clusters"),

@@ -118,8 +118,9 @@ def _counted(
     if len(values) == 2 and np.allclose(np.nan_to_num(values.sum(axis=0), nan=1.0), 1.0):
         values = values[1:]  # two classes: one rate is the other's complement
     if len(values) != 1:
+        what = "values" if estimates.counts is None else "rates"
         raise InputError(
-            f"{criterion.name} compares {len(values)} values of every group, in the cells "
+            f"{criterion.name} compares {len(values)} {what} of every group, in the cells "
             f"{list(estimates.cells)}. Ask about one of them: pass favorable=, or a criterion of "
             "one rate such as 'equal_opportunity' or 'predictive_equality'."
         )
