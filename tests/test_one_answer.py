@@ -759,6 +759,7 @@ def test_what_cannot_be_asked_is_refused_alike_everywhere(question, words):
     assert len(said) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["demographic_parity.gini", "SP.PQ(1, 2)"])
 def test_an_estimator_reads_the_measure_in_a_criterions_name(name):
     rows = CASES["zeros and ones"].rows()

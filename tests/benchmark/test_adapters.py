@@ -103,6 +103,7 @@ def test_thresholds_are_those_of_fairlearn(rows):
     np.testing.assert_allclose(model.predict_proba(X), expected)
 
 
+@pytest.mark.slow
 def test_fairret_is_fitted_though_some_batches_hold_no_positive_row():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=600), np.arange(600) % 2])

@@ -22,6 +22,7 @@ OF_SCORES = (
     "strong_parity",
     "wasserstein_parity",
 )
+DESIGNS = ("plain", "weights", "clusters", "survey")
 OF_LABELS = ("statistical_parity", "equalized_odds", "conditional_statistical_parity")
 
 
@@ -59,7 +60,9 @@ def compared(people, criteria=OF_SCORES + OF_LABELS, **options):
     return eh.compare(people.y, y_score=scores, criteria=list(criteria), **options)
 
 
-@pytest.mark.parametrize("of", ["plain", "weights", "clusters", "survey"])
+@pytest.mark.parametrize(
+    "of", ["plain", *(pytest.param(of, marks=pytest.mark.slow) for of in DESIGNS[1:])]
+)
 def test_values_and_tests_of_scores_are_those_of_an_audit(people, of):
     values = compared(people, **design(people, of)).values
     for model in "st":
@@ -81,7 +84,7 @@ def test_values_and_tests_of_scores_are_those_of_an_audit(people, of):
             )
 
 
-@pytest.mark.parametrize("of", ["plain", "weights", "clusters", "survey"])
+@pytest.mark.parametrize("of", DESIGNS)
 def test_strata_of_the_truth_are_equalized_odds(people, of):
     found = compared(people, OF_LABELS[1:], **design(people, of))
     for table in ("differences", "gaps"):
@@ -155,6 +158,7 @@ def test_surveys_of_clusters_compare_models_as_clusters_do(people):
         assert mine["high"] - mine["low"] == pytest.approx(theirs["high"] - theirs["low"], rel=0.06)
 
 
+@pytest.mark.slow
 def test_numbers_of_rows_are_repeated_rows(people):
     times = np.arange(len(people)) % 3
     counted = compared(people, rows=times)

@@ -253,7 +253,16 @@ ENCODED = (make_pipeline, make_column_transformer, OneHotEncoder)
 ENCODED += (LinearRegression, LogisticRegression)
 
 
-@pytest.mark.parametrize("name", EACH.values())
+TRAINED = ("Penalty", "Penalty_R")  # networks, which take long
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in TRAINED else ())
+        for name in EACH.values()
+    ],
+)
 def test_text_that_the_base_model_cannot_read_is_named_with_ways_out_that_work(name, people):
     X, value = people
     y = target(name, value)
