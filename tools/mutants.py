@@ -318,6 +318,7 @@ def tested(paths: list[str], plugin: Any) -> int:
     hypothesis.settings.load_profile("mutants")
     options = ["-x", "-q", "--tb=line", "-p", "no:randomly", "-p", "no:cacheprovider"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is loaded already
+    options += ["-W", "ignore::pytest.PytestCollectionWarning"]  # classes may be called Test…
     return int(pytest.main([*options, *paths], plugins=[plugin]))
 
 

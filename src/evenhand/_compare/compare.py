@@ -25,7 +25,7 @@ from evenhand._compare.performance import (
     performance_pairs,
     performance_rows,
 )
-from evenhand._compare.question import asks_scores, by_criterion, questions, tested, values_of
+from evenhand._compare.question import asks_scores, assessed, by_criterion, questions, values_of
 from evenhand._compare.tables import table
 from evenhand._data.data import Data
 from evenhand._data.dataframes import kind_of
@@ -164,7 +164,7 @@ def compare(
     if measures is MEASURES:
         requested, unasked = _measurable(requested, sources)
     tests = {
-        criterion: tested(question, sources)
+        criterion: assessed(question, sources)
         for criterion, question in by_criterion(requested).items()
     }
     samples = [tests[question.criterion].samples(question, sources) for question in requested]

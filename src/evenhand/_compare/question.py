@@ -147,7 +147,7 @@ def _reads_truth(criterion: Criterion) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Assessed:
     """Estimates of each model's groups by a criterion, with p-values of equality."""
 
     estimates: tuple[Estimates, ...]
@@ -167,11 +167,11 @@ class Tested:
         ]
 
 
-def tested(question: Question, sources: Sources) -> Tested:
+def assessed(question: Question, sources: Sources) -> Assessed:
     """Test each model's groups by the question's criterion, independently of the measure."""
     criterion, favorable = question.criterion, question.settings.get("favorable")
     models = sources[question.needs]
     estimates = tuple(estimates_of(source, criterion, favorable) for source in models)
     pairs = zip(models, estimates, strict=True)
     tests = (homogeneity(source, criterion, groups) for source, groups in pairs)
-    return Tested(estimates, tuple(test.p_value for test in tests))
+    return Assessed(estimates, tuple(test.p_value for test in tests))

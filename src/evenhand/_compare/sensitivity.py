@@ -16,7 +16,7 @@ from evenhand._columns.bins import Bin
 from evenhand._columns.codes import Label, positions, union
 from evenhand._columns.encoding import floats
 from evenhand._compare.evidence import Evidence, Sources
-from evenhand._compare.question import tested, unevenness, values_if_any
+from evenhand._compare.question import assessed, unevenness, values_if_any
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._compare.tables import Row
 from evenhand._data.summaries import Source
@@ -238,7 +238,7 @@ def _rows(
 def _p_values(question: Question, sources: Sources, verdicts: bool) -> Sequence[float]:
     """P-value of equal groups for each model; of the options only the groups matter."""
     if verdicts:
-        return tested(question, sources).p_values
+        return assessed(question, sources).p_values
     return [np.nan] * len(sources[question.needs])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._compare.evidence import Evidence
-from evenhand._compare.question import Tested, unevenness, values_if_any
+from evenhand._compare.question import Assessed, unevenness, values_if_any
 from evenhand._compare.ranking import kendall, ranks
 from evenhand._uncertainty.homogeneity import holm, verdict
 from evenhand._uncertainty.paired import Sample, difference
@@ -52,7 +52,7 @@ def value_rows(
     models: Sequence[str],
     questions: Sequence[Question],
     samples: Sequence[Sequence[Sample]],
-    tests: Mapping[Criterion, Tested],
+    tests: Mapping[Criterion, Assessed],
     confidence: float,
 ) -> Iterator[Row]:
     """A row for every criterion, measure and model; p-values adjusted over models and criteria."""
