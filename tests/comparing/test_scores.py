@@ -253,3 +253,11 @@ def test_scores_that_cannot_be_read_are_refused(people, options, message):
         eh.compare(
             people.y, options.pop("predictions", None), sensitive_features=people.g, **options
         )
+
+
+def test_areas_and_calibration_errors_are_no_percentages_here_either(people):
+    criteria = ("performance_parity(auroc)", "statistical_parity")
+    found = compared(people, criteria)
+    assert "parity of AUROC (0." in found.summary
+    rates = {one["name"]: one["is_rate"] for one in found.document()["criteria"]}
+    assert rates == dict(zip(criteria, (False, True), strict=True))

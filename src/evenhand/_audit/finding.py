@@ -32,9 +32,9 @@ from evenhand._words import (
     points,
     points_up,
 )
+from evenhand.criteria.compared import INDICES
 from evenhand.measures import measure_named, resolve
 
-INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
 Judged = Literal["exceeds", "falls short", "within tolerance", "inconclusive"]
 
 

@@ -13,6 +13,7 @@ from evenhand._compare.ranking import ranks
 from evenhand._result import version
 from evenhand._words import capitalized, listing, plural, rounded
 from evenhand.criteria import Criterion
+from evenhand.criteria.compared import INDICES
 from evenhand.criteria.questions import Question
 from evenhand.measures import resolve
 from evenhand.report.formats import gap, measure_phrase, phrase
@@ -85,7 +86,8 @@ def _criterion(comparison: ComparisonParts, question: Question) -> dict[str, Any
 
 def is_share(criterion: Criterion) -> bool:
     """Whether differences of its statistic are in percentage points."""
-    return criterion.statistic.bounds == (0.0, 1.0) and criterion.across != "integral"
+    is_rate = criterion.statistic.bounds == (0.0, 1.0) and criterion.across != "integral"
+    return is_rate and criterion.name not in INDICES
 
 
 def _sentences(

@@ -10,6 +10,8 @@ from evenhand.criteria.criterion import class_of
 from evenhand.criteria.terms import COMPARED
 
 SELECTION = ("statistical_parity", "selection_rate_ratio", "conditional_statistical_parity")
+# In [0, 1], but no shares of rows: they are not written in percent.
+INDICES = ("performance_parity(auroc)", "performance_parity(f1)", "calibration_within_groups")
 LONG = ("share ", "mean of ", "ratio of ", "distribution of ", "outcome rate at ")
 
 
