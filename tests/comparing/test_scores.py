@@ -147,15 +147,28 @@ def test_replicates_by_name_are_those_of_the_survey(people):
             assert [first[n] for n in shown] == pytest.approx([second[n] for n in shown])
 
 
-def test_surveys_of_clusters_compare_models_as_clusters_do(people):
-    criteria = ("performance_parity(auroc)", "statistical_parity")
+@pytest.mark.parametrize("table", ["gaps", "differences"])
+def test_surveys_of_clusters_compare_models_as_clusters_do(people, table):
+    criteria = ("performance_parity(auroc)", "performance_parity(cross_entropy)")
     one_region = people.assign(region=0)
-    survey, clusters = (
-        rows(compared(one_region, criteria, **design(one_region, of)).gaps)
-        for of in ("survey", "clusters")
+    survey, clusters, plain = (
+        rows(compared(one_region, criteria, **design(one_region, of)).to_frame(table))
+        for of in ("survey", "clusters", "plain")
     )
     for mine, theirs in zip(survey, clusters, strict=True):
-        assert mine["high"] - mine["low"] == pytest.approx(theirs["high"] - theirs["low"], rel=0.06)
+        width = theirs["high"] - theirs["low"]
+        assert mine["high"] - mine["low"] == pytest.approx(width, rel=0.08)
+    assert [row["high"] for row in plain] != [row["high"] for row in clusters]
+
+
+def test_two_models_alike_differ_by_less_than_their_intervals_are_wide(people):
+    """In a survey too: replicates move the areas of both together."""
+    scores = {"s": people.s, "nearly": people.s + 1e-3 * (people.place % 2)}
+    asked = {"criteria": OF_SCORES[0], "measures": "mpd", "sensitive_features": people.g}
+    for of in ("plain", "clusters", "survey"):
+        found = eh.compare(people.y, y_score=scores, threshold=0.5, **asked, **design(people, of))
+        (difference,), (value, _) = rows(found.differences), rows(found.values)
+        assert difference["high"] - difference["low"] < value["high"] - value["low"]
 
 
 @pytest.mark.slow
