@@ -200,6 +200,15 @@ def test_classifiers_give_their_scores_where_a_criterion_asks_for_them(people):
     pd.testing.assert_frame_equal(found.values, expected.values)
 
 
+def test_several_columns_of_strata_are_crossed(people):
+    several = people[["region", "y"]]
+    crossed = compared(people, OF_LABELS[2:], strata=several).values
+    joined = several.astype(str).agg(" ".join, axis=1)
+    names = ["value", "low", "high", "p_value"]
+    expected = compared(people, OF_LABELS[2:], strata=joined).values
+    pd.testing.assert_frame_equal(crossed[names], expected[names])
+
+
 def test_scores_order_the_lists_of_a_ranking(people):
     asked = {"sensitive_features": people.g, "query": people.place, "measures": "mpd"}
     by_score = eh.compare(people.y, y_score={"s": people.s, "t": people.t}, **asked)
@@ -248,6 +257,11 @@ def test_the_command_reads_scores_strata_and_replicates(people, tmp_path, monkey
         ({"predictions": {"one": "s"}}, "If these are scores, pass them as y_score="),
         ({"predictions": {"one": "p"}, "threshold": 0.5}, "Which one decides"),
         ({"predictions": {"one": "p"}, "score_of": 1}, "pass y_score"),
+        ({"y_score": {"one": "s"}, "y_true": None, "criteria": OF_SCORES[0]}, "Pass predictions"),
+        (
+            {"predictions": {"one": "p"}, "y_true": None, "criteria": OF_SCORES[0]},
+            "compares with the truth: pass y_true",
+        ),
     ],
 )
 def test_scores_that_cannot_be_read_are_refused(people, options, message):
@@ -263,9 +277,7 @@ def test_scores_that_cannot_be_read_are_refused(people, options, message):
         for name, value in options.items()
     }
     with pytest.raises((eh.InputError, eh.InputTypeError), match=message):
-        eh.compare(
-            people.y, options.pop("predictions", None), sensitive_features=people.g, **options
-        )
+        eh.compare(**{"y_true": people.y} | options, sensitive_features=people.g)
 
 
 def test_areas_and_calibration_errors_are_no_percentages_here_either(people):

@@ -125,6 +125,8 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
     ):  # the name says of which statistic
         default = "mse" if isinstance(evidence, Numbers) else "average_odds"
         criterion = named(f"{criterion.name}({g or default})")
+    if evidence.truth is None and not isinstance(evidence, Lists) and _reads_truth(criterion):
+        raise InputError(f"{criterion.name} compares with the truth: pass y_true, not None.")
     if criterion.statistic.needs not in evidence.needs:
         kind, about = evidence.about, criterion.kind.about
         lacking = (
@@ -136,14 +138,13 @@ def _checked(name: str | Criterion, evidence: Evidence, g: str | None) -> Criter
         )
     if isinstance(evidence, Lists):
         criterion.check(evidence.tallies[0])
-    elif evidence.truth is None and _reads_truth(criterion):
-        raise InputError(f"{criterion.name} compares with the truth: pass y_true, not None.")
     return criterion
 
 
 def _reads_truth(criterion: Criterion) -> bool:
     column = getattr(criterion.statistic, "of", "yhat")
-    return criterion.kind is KINDS["labels"] or column not in ("yhat", ("yhat",))
+    of_scores = criterion.kind.about == "scores"
+    return of_scores or criterion.kind is KINDS["labels"] or column not in ("yhat", ("yhat",))
 
 
 @dataclass(frozen=True, eq=False)

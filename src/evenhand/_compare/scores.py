@@ -27,11 +27,12 @@ NEEDS = ("ranks", "losses", "bins", "steps")
 
 @contextmanager
 def about(model: str) -> Iterator[None]:
-    """Name the model in an error."""
+    """Name the model in an error, and predictions as they are called here."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{model}: {error}") from None
+        said = str(error).replace("y_pred, the predictions", "predictions")
+        raise InputError(f"{model}: {said.replace('y_pred', 'predictions')}") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -197,6 +197,8 @@ def groups(
 
 def strata_of(strata: Any) -> Column:
     """Read the stratum of each row, from one or many columns."""
+    if isinstance(strata, Column):
+        return strata
     if not isinstance(strata, Groups):
         columns = columns_of(strata, "strata")
         check_order(strata=columns)
