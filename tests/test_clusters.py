@@ -152,6 +152,7 @@ def test_units_with_the_same_counts_vary_as_if_each_had_a_pattern_of_its_own(ask
     assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_every_door_gives_the_same_audit_of_clusters(tmp_path) -> None:
     rows = people(clusters=40, size=10)
     names = {"y_true": "y", "y_pred": "p", "sensitive_features": "group", "cluster": "school"}

@@ -105,6 +105,7 @@ def test_a_question_is_one_class_beside_that_of_stored_designs():
     assert declared == ["benchmark", "criteria"]
 
 
+@pytest.mark.slow
 def test_no_private_name_crosses_from_one_package_to_another():
     crossed = []
     for path in sorted(ROOT.rglob("*.py")):
@@ -184,6 +185,7 @@ def is_room(package, name):
     return all(alias.name != name for node in imports for alias in node.names)
 
 
+@pytest.mark.slow
 def test_packages_import_each_other_by_their_faces_alone():
     found = {(package, room) for _, package, room in imports_of_rooms()}
     known = {(package, room) for package, rooms in FACES.items() for room in rooms.split()}
@@ -265,6 +267,7 @@ def test_a_table_is_handed_on_few_times_until_it_is_counted(people):
     assert 3 <= len(walk.stays) <= 30, walk.stays
 
 
+@pytest.mark.slow
 def test_data_go_through_few_rooms_until_all_is_found(people):
     scores = np.random.default_rng(1).random(len(people))
     table = people.assign(s=scores, h=people["p"].astype(str), k=people["y"].astype(str))
@@ -275,6 +278,7 @@ def test_data_go_through_few_rooms_until_all_is_found(people):
     assert len(walk.rooms) <= 30, walk.rooms
 
 
+@pytest.mark.slow
 def test_a_page_is_written_in_few_files(people):
     audited(people).to_html()
     audit = audited(people)

@@ -110,6 +110,7 @@ def test_the_stratified_jackknife_is_near_the_linearized_variance():
     assert np.abs(np.subtract(clusters, LINEAR_STRATA)).min() > 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_standard_errors_of_crossed_clusters_are_those_of_statsmodels(weighted):
     """Its correction is c / (c − 1) of every clustering times (n − 1) / (n − 2); ours the first."""

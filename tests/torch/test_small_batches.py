@@ -178,6 +178,7 @@ def test_groups_that_cannot_be_compared_have_a_gradient_of_zero():
             assert not gradient.any()
 
 
+@pytest.mark.slow
 def test_rows_left_out_may_hold_anything():
     group = torch.tensor([0, 0, 1, 1, -1, -7])
     y = torch.tensor([1, 0, 1, 0, -100, 9])
